@@ -27,9 +27,14 @@ pub struct Buffers {
 unsafe impl Send for Buffers {}
 
 impl Buffers {
+    /// How large a piece is that holds `len` bytes.
+    pub fn piece_of(len: Bytes) -> Bytes {
+        len.max(PAGE).round_up(PAGE)
+    }
+
     /// `count` pieces of at least `len` bytes, touched already, in huge pages if asked.
     pub fn new(count: usize, len: Bytes, huge_pages: bool) -> Result<Buffers, EngineError> {
-        let piece = len.max(PAGE).round_up(PAGE);
+        let piece = Buffers::piece_of(len);
         let need = piece * count as u64;
         let mapped = if huge_pages { need.round_up(HUGE_PAGE) } else { need };
         let mut flags = MapFlags::PRIVATE | MapFlags::POPULATE;

@@ -126,11 +126,7 @@ pub fn configuration(device: &File) -> io::Result<[u16; 256]> {
     let mut command = [0u8; 4 + 512];
     command[..4].copy_from_slice(&[DEVICE_CONFIGURATION, 0, IDENTIFY, 1]);
     asked(device, 0x031f, command.as_mut_ptr().cast())?;
-    let mut words = [0u16; 256];
-    for (word, pair) in words.iter_mut().zip(command[4..].chunks_exact(2)) {
-        *word = u16::from_le_bytes([pair[0], pair[1]]);
-    }
-    Ok(words)
+    Ok(std::array::from_fn(|word| u16::from_le_bytes(crate::bytes_at(&command, 4 + 2 * word))))
 }
 
 /// The registers, sector count and error, by which a drive of Hitachi tells its temperature. Of others the command may mean
@@ -178,8 +174,7 @@ pub fn queue_depth(device: &Path) -> (PathBuf, io::Result<u64>) {
 /// Asks; `answer` is a place as large as the call wants it.
 fn asked(device: &File, call: libc::c_ulong, answer: *mut libc::c_void) -> io::Result<()> {
     // SAFETY: each caller passes a place of its own as large as what the call writes, which lives through it.
-    let result = unsafe { libc::ioctl(device.as_raw_fd(), call, answer) };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    crate::answered(unsafe { libc::ioctl(device.as_raw_fd(), call, answer) }).map(drop)
 }
 
 #[cfg(test)]

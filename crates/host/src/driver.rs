@@ -1,7 +1,7 @@
 //! One thread, one engine, one job: plan, submit, wait, complete.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use units::convert::narrow;
@@ -10,6 +10,7 @@ use workload::{DeviceZone, Job, JobOptions, Progress, RequestSource, Wake, ZoneC
 use crate::clock::Clock;
 use crate::engine::{Engine, EngineError, OpenFiles, Wait};
 use crate::load::LoadEvent;
+use crate::unwinding::whole;
 
 /// A worker that waits for a zone looks so often whether the load has ended.
 const ZONE_WAIT: Duration = Duration::from_millis(1);
@@ -102,8 +103,7 @@ pub fn drive<S: RequestSource>(
         }
         if let Some(zone) = job.waits_for_zone() {
             zone.block(|released, waiting, is_held| {
-                let waited = released.wait_timeout_while(waiting, ZONE_WAIT, |_| is_held());
-                waited.unwrap_or_else(PoisonError::into_inner).0
+                whole(released.wait_timeout_while(waiting, ZONE_WAIT, |_| is_held())).0
             });
         }
         let ended = match wake {
@@ -159,16 +159,19 @@ mod tests {
         assert_eq!(live.progress(), Progress { in_flight: 9, ..published });
     }
 
-    /// Runs a job of so many requests; what it did, and whether the others were told to end.
-    fn driven(ops: &str, stop: bool, end_all: bool, exit_all: bool) -> (u64, bool) {
-        let texts = [("ops", ops), ("depth", "4"), ("engine", "null")];
+    /// Runs a job of these keys, with the two flags set before or not: its requests, how often its files were opened anew, and
+    /// whether the others were told to end.
+    fn driven(keys: &[(&str, &str)], [stop, end_all, exit_all]: [bool; 3]) -> (u64, u32, bool) {
+        let texts = [("depth", "4"), ("engine", "null")].into_iter().chain(keys.iter().copied());
         let workload = workload::plan::from_texts("test", texts).unwrap_or_else(|e| panic!("{}", e.plain()));
         let spec = compile(&workload, &[Bytes::MIB]).expect("it fits").remove(0);
         let mut job: Job = Job::new(JobSpec { exit_all, ..spec });
-        let clock = Clock::start();
+        let (clock, opened, live) = (Clock::start(), Cell::new(0), LiveProgress::default());
         let (stop, end_all) = (AtomicBool::new(stop), AtomicBool::new(end_all));
-        let live = LiveProgress::default();
-        let open = || Ok(Arc::new(OpenFiles(Vec::new())));
+        let open = || {
+            opened.set(opened.get() + 1);
+            Ok(Arc::new(OpenFiles(Vec::new())))
+        };
         let hooks = DriverHooks {
             workload: 0,
             stop: &stop,
@@ -181,38 +184,19 @@ mod tests {
         job.start(clock.now());
         drive(&mut job, &mut Null::new(clock.clone(), 4), &clock, &hooks).expect("nothing can fail");
         assert_eq!(live.progress(), job.progress());
-        (job.progress().ops, end_all.load(Ordering::Relaxed))
+        (job.progress().ops, opened.get(), end_all.load(Ordering::Relaxed))
     }
 
     #[test]
     fn a_worker_ends_when_it_is_told_to_and_ends_the_others_where_that_is_its_part() {
-        assert_eq!(driven("1000", false, false, false), (1000, false));
-        assert_eq!(driven("1000", false, false, true), (1000, true));
-        assert!(driven("1000000", true, false, false).0 < 1000);
-        assert!(driven("1000000", false, true, false).0 < 1000);
+        assert_eq!(driven(&[("ops", "1000")], [false, false, false]), (1000, 0, false));
+        assert_eq!(driven(&[("ops", "1000")], [false, false, true]), (1000, 0, true));
+        assert!(driven(&[("ops", "1000000")], [true, false, false]).0 < 1000);
+        assert!(driven(&[("ops", "1000000")], [false, true, false]).0 < 1000);
     }
 
     #[test]
     fn files_are_opened_again_as_often_as_the_job_says() {
-        let texts = [("ops", "100"), ("depth", "4"), ("reopen_every", "10"), ("engine", "null")];
-        let workload = workload::plan::from_texts("test", texts).unwrap_or_else(|e| panic!("{}", e.plain()));
-        let mut job: Job = Job::new(compile(&workload, &[Bytes::MIB]).expect("it fits").remove(0));
-        let (clock, opened, no) = (Clock::start(), Cell::new(0), AtomicBool::new(false));
-        let open = || {
-            opened.set(opened.get() + 1);
-            Ok(Arc::new(OpenFiles(Vec::new())))
-        };
-        let hooks = DriverHooks {
-            workload: 0,
-            stop: &no,
-            end_all: &no,
-            live: &LiveProgress::default(),
-            tell: &|_| (),
-            open: &open,
-            zone: &|_| Ok(None),
-        };
-        job.start(clock.now());
-        drive(&mut job, &mut Null::new(clock.clone(), 4), &clock, &hooks).expect("nothing can fail");
-        assert_eq!((opened.get(), job.progress().ops), (9, 100));
+        assert_eq!(driven(&[("ops", "100"), ("reopen_every", "10")], [false; 3]), (100, 9, false));
     }
 }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use crate::handle::parent_of;
+
 /// A file system's size and inodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSystem {
@@ -20,8 +22,7 @@ impl FileSystem {
     /// That of `path`, or where there is no such file yet of its directory; the system's error where that is not there
     /// either.
     pub fn of(path: &Path) -> io::Result<FileSystem> {
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let place = if path.exists() { path } else { parent.unwrap_or(Path::new(".")) };
+        let place = if path.exists() { path } else { parent_of(path) };
         let space = rustix::fs::statvfs(place)?;
         Ok(FileSystem {
             bytes: space.f_blocks.saturating_mul(space.f_frsize),

@@ -32,14 +32,19 @@ impl Fixture {
         self.folder.path().join(relative)
     }
 
+    /// The same, in a folder that is made where it is not there.
+    fn place(&self, relative: &str) -> PathBuf {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the folder is ours");
+        path
+    }
+
     pub(crate) fn write(&self, relative: &str, text: &str) {
         self.write_bytes(relative, text.as_bytes());
     }
 
     pub(crate) fn write_bytes(&self, relative: &str, bytes: &[u8]) {
-        let path = self.path(relative);
-        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the folder is ours");
-        fs::write(path, bytes).expect("the folder is ours");
+        fs::write(self.place(relative), bytes).expect("the folder is ours");
     }
 
     pub(crate) fn append(&self, relative: &str, text: &str) {
@@ -48,9 +53,7 @@ impl Fixture {
     }
 
     pub(crate) fn link(&self, relative: &str, end: &str) {
-        let path = self.path(relative);
-        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the folder is ours");
-        symlink(end, path).expect("the folder is ours");
+        symlink(end, self.place(relative)).expect("the folder is ours");
     }
 
     /// A whole disk of `sectors`, without a node.
@@ -151,6 +154,14 @@ impl AsRef<Path> for Fixture {
     fn as_ref(&self) -> &Path {
         self.folder.path()
     }
+}
+
+/// The workload of a phase of these keys.
+pub(crate) fn workload(keys: &str) -> workload::spec::Workload {
+    use workload::plan::{Overrides, Plan};
+    let text = format!("[[phase]]\nname = 'x'\npattern = 'random'\nrun = '1s'\n{keys}");
+    let plan = Plan::parse("test.toml", &text, &Overrides::default()).expect("the test writes a plan");
+    plan.points()[0].workloads()[0].clone()
 }
 
 /// Does `work` as a user who owns nothing: of this thread alone, and only where the test runs as root.

@@ -11,7 +11,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, RenameFlags, Stat, fstat, openat, renameat_with, statat, unlinkat,
+    AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags, Stat, flock, fstat, openat, renameat_with,
+    statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -27,6 +28,10 @@ pub fn reopen(first: impl AsFd, path: &Path, flags: OFlags) -> io::Result<File> 
 }
 
 fn reopen_by(own: &str, first: impl AsFd, path: &Path, flags: OFlags) -> io::Result<File> {
+    assert!(
+        !flags.intersects(OFlags::CREATE | OFlags::TRUNC),
+        "what is opened again is neither made nor emptied"
+    );
     let flags = flags | OFlags::CLOEXEC;
     let again = match rustix::fs::open(own, flags, Mode::empty()) {
         Err(Errno::NOENT) => rustix::fs::open(path, flags | OFlags::NOFOLLOW, Mode::empty()),
@@ -38,12 +43,25 @@ fn reopen_by(own: &str, first: impl AsFd, path: &Path, flags: OFlags) -> io::Res
     }
 }
 
+/// What is at `path` itself, opened with that access: no link is followed, and a pipe is not waited for.
+pub(crate) fn open_itself(path: &Path, access: OFlags) -> Result<File, Errno> {
+    let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty()).map(File::from)
+}
+
+/// Takes the lock of a file for as long as it is open; whether somebody else has it. Without a lock where its file system, as some
+/// network ones, has none.
+pub(crate) fn is_locked_by_another(file: impl AsFd) -> bool {
+    flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
+}
+
 /// Whether `path` itself, not the end of a link there, is the file that `file` is open on. An error where nothing is.
 pub fn is_at(path: &Path, file: impl AsFd) -> io::Result<bool> {
     Ok(is_one(&statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?, &fstat(file)?))
 }
 
-fn is_one(one: &Stat, other: &Stat) -> bool {
+/// Whether they are of one file.
+pub(crate) fn is_one(one: &Stat, other: &Stat) -> bool {
     (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 }
 

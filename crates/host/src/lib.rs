@@ -12,6 +12,7 @@ pub mod drive;
 pub mod driver;
 pub mod engine;
 pub mod environment;
+mod escape;
 pub mod fault;
 pub mod file_system;
 #[cfg(test)]
@@ -43,6 +44,32 @@ pub mod zoned;
 
 pub use sysroot::{DevNo, SysRoot};
 pub use target::{Facts, Target};
+
+/// What a system call answers; below zero the error that it left behind.
+fn answered<T: Default + PartialOrd>(answer: T) -> std::io::Result<T> {
+    if answer < T::default() { Err(std::io::Error::last_os_error()) } else { Ok(answer) }
+}
+
+/// The number of an error of the system's.
+fn errno(error: std::io::Error) -> rustix::io::Errno {
+    rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO)
+}
+
+/// The bytes of a number at `at`.
+fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    *bytes[at..].first_chunk().expect("a number must lie within what it is read from")
+}
+
+/// `all` in its order, of those with the same key the first.
+fn each_once<T, K: PartialEq>(all: impl IntoIterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<T> {
+    let mut once: Vec<T> = Vec::new();
+    for one in all {
+        if !once.iter().any(|known| key(known) == key(&one)) {
+            once.push(one);
+        }
+    }
+    once
+}
 
 /// Sixty-four random bits, from the keys the standard library draws for its maps.
 fn random() -> u64 {

@@ -61,7 +61,12 @@ fn stat(path: &Path) -> Option<CacheStat> {
 pub fn evict(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     file.sync_data()?;
-    Ok(rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?)
+    forget(&file)
+}
+
+/// Has the page cache forget what it holds of a file and what is on the medium, as far as the system lets go.
+pub(crate) fn forget(file: &File) -> io::Result<()> {
+    Ok(rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)?)
 }
 
 /// Has what was written to the file or device at `path` reach its medium, as far as a flush commands it; of a directory

@@ -41,6 +41,10 @@ impl Registers {
 /// Sends the command of that number with that feature. What the drive has left in its registers; an error where it is no ATA
 /// drive, or refuses.
 pub(crate) fn no_data(device: &File, feature: u8, operation: u8, is_extended: bool) -> io::Result<Registers> {
+    assert!(
+        matches!((feature, operation), (0, 0x27 | 0x78 | 0xf8)),
+        "only what asks and changes nothing is sent"
+    );
     const PASS_THROUGH: u8 = 0x85;
     const PROTOCOL_NO_DATA: u8 = 3 << 1;
     const RETURN_REGISTERS: u8 = 0x20;

@@ -6,7 +6,9 @@ use std::io;
 use rustix::thread::CpuSet;
 use workload::spec::{EngineSpec, IoPriority};
 
+use crate::answered;
 use crate::engine::EngineError;
+use crate::sysroot::ranges;
 
 const ONLINE_CPUS: &str = "/sys/devices/system/cpu/online";
 const ONLINE_NODES: &str = "/sys/devices/system/node/online";
@@ -20,11 +22,11 @@ pub fn place(engine: &EngineSpec, index: u32) -> Result<(), EngineError> {
     if let Some(node) = engine.numa_node {
         bind_memory(node)?;
         if engine.cpus.is_empty() {
-            return pin(&cpus_of_node(node)?, || format!("node {node}"));
+            return pin(cpus_of_node(node)?, || format!("node {node}"));
         }
     }
     match engine.cpus.get(index as usize % engine.cpus.len().max(1)) {
-        Some(cpu) => pin(&[*cpu], || format!("cpu {cpu}")),
+        Some(cpu) => pin([*cpu], || format!("cpu {cpu}")),
         None => Ok(()),
     }
 }
@@ -36,28 +38,27 @@ fn prioritise(priority: IoPriority) -> Result<(), EngineError> {
     let result = unsafe {
         libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0 as libc::c_int, libc::c_int::from(priority.bits()))
     };
-    match result {
-        0 => Ok(()),
-        _ => Err(EngineError::Priority { priority, source: io::Error::last_os_error() }),
-    }
+    answered(result).map(drop).map_err(|source| EngineError::Priority { priority, source })
 }
 
-fn pin(cpus: &[u32], what: impl Fn() -> String) -> Result<(), EngineError> {
+fn pin(cpus: impl IntoIterator<Item = u32>, what: impl Fn() -> String) -> Result<(), EngineError> {
     let refused = |source| EngineError::Placement { what: what(), online: read_list(ONLINE_CPUS), source };
     let mut set = CpuSet::new();
     for cpu in cpus {
-        if *cpu as usize >= CpuSet::MAX_CPU {
+        if cpu as usize >= CpuSet::MAX_CPU {
             return Err(refused(io::Error::from_raw_os_error(libc::EINVAL)));
         }
-        set.set(*cpu as usize);
+        set.set(cpu as usize);
     }
     rustix::thread::sched_setaffinity(None, &set).map_err(|errno| refused(errno.into()))
 }
 
-fn cpus_of_node(node: u32) -> Result<Vec<u32>, EngineError> {
+fn cpus_of_node(node: u32) -> Result<impl Iterator<Item = u32>, EngineError> {
     let path = format!("/sys/devices/system/node/node{node}/cpulist");
     let list = fs::read_to_string(&path).map_err(|source| node_refused(node, source))?;
-    parse_list(&list).ok_or_else(|| node_refused(node, io::Error::from_raw_os_error(libc::EINVAL)))
+    let cpus =
+        ranges(list.trim()).ok_or_else(|| node_refused(node, io::Error::from_raw_os_error(libc::EINVAL)))?;
+    Ok(cpus.into_iter().flatten())
 }
 
 fn node_refused(node: u32, source: io::Error) -> EngineError {
@@ -73,21 +74,11 @@ fn bind_memory(node: u32) -> Result<(), EngineError> {
     let result = unsafe {
         libc::syscall(libc::SYS_set_mempolicy, libc::MPOL_BIND, &raw const mask, 65 as libc::c_ulong)
     };
-    if result == 0 { Ok(()) } else { Err(node_refused(node, io::Error::last_os_error())) }
+    answered(result).map(drop).map_err(|source| node_refused(node, source))
 }
 
 fn read_list(path: &str) -> String {
     fs::read_to_string(path).map_or_else(|_| "unknown".into(), |list| list.trim().into())
-}
-
-/// Reads `0-3,8` as the kernel writes it. `None` for anything else.
-fn parse_list(text: &str) -> Option<Vec<u32>> {
-    let mut numbers = Vec::new();
-    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        numbers.extend(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?);
-    }
-    Some(numbers)
 }
 
 #[cfg(test)]
@@ -107,13 +98,6 @@ mod tests {
             huge_pages: false,
             ..workload::spec::Workload::plain("placed").engine
         }
-    }
-
-    #[test]
-    fn kernel_lists_are_read() {
-        assert_eq!(parse_list("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
-        assert_eq!(parse_list(""), Some(vec![]));
-        assert_eq!(parse_list("a"), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
+use rustix::fs::{OFlags, XattrFlags, fgetxattr, fsetxattr};
 use units::Bytes;
 use units::convert::narrow;
 
@@ -19,10 +19,10 @@ use workload::Streams;
 use workload::spec::Content;
 
 use crate::content::Filler;
-use crate::handle;
 use crate::restore::{Change, Journal, MadeFile, Noted};
 use crate::safety::Permit;
 use crate::scratch::Step;
+use crate::{handle, pages};
 
 const ATTRIBUTE: &str = "user.fathom.plain";
 
@@ -57,14 +57,8 @@ impl Made {
     pub fn make(path: &Path, keep: bool, journal: &Journal) -> Result<(Made, Permit), Refused> {
         let journal = if keep { &Journal::default() } else { journal };
         let made = MadeFile::before(path).map_err(refused("making"))?;
-        let mut noted = journal.note(Change::Plain(made.clone())).map_err(refused("noting"))?;
-        let file = match create(path) {
-            Ok(file) => file,
-            Err(error) => {
-                noted.done();
-                return Err(refused("making")(error));
-            }
-        };
+        let noted = journal.note(Change::Plain(made.clone())).map_err(refused("noting"))?;
+        let (file, mut noted) = noted.of(create(path)).map_err(refused("making"))?;
         let made = made.made(&file).map_err(refused("looking at"))?;
         noted.amend(Change::Plain(made)).map_err(refused("noting"))?;
         let permit = Permit::for_own(path, &file, format!("the new file {}", path.display()))
@@ -99,26 +93,16 @@ impl Made {
             return Ok(());
         }
         let Some(noted) = self.noted.take() else { return Ok(()) };
-        match handle::remove(&self.path, &self.file) {
-            Ok(_) => {
-                noted.done();
-                Ok(())
-            }
-            Err(error) => Err(format!("{}: cannot remove: {error}", self.path.display())),
-        }
+        let removed = handle::remove(&self.path, &self.file).map(|_| noted.done());
+        removed.map_err(|error| format!("{}: cannot remove: {error}", self.path.display()))
     }
 }
 
 /// Leave to write to the file at `path`, which was not there when this process looked, and which another process of the same
 /// run has made since. An error where there is none, or one that already holds something.
 pub fn join(path: &Path) -> Result<Permit, Refused> {
-    let mut options = OpenOptions::new();
-    let opened = options
-        .read(true)
-        .write(true)
-        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(path);
-    let file = opened.map_err(refused("opening what rank 0 has made as"))?;
+    let opened = handle::open_itself(path, OFlags::RDWR);
+    let file = opened.map_err(|errno| refused("opening what rank 0 has made as")(errno.into()))?;
     let stat = file.metadata().map_err(refused("looking at"))?;
     if !stat.is_file() || stat.len() > 0 {
         let why = io::Error::other("it is no empty file, and so not the one that rank 0 has made");
@@ -143,13 +127,7 @@ pub fn empty(file: &File) -> Result<(), Refused> {
 
 /// Makes the file. An error where there is anything of that name, a dangling link included.
 pub fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
-        .open(path)
+    OpenOptions::new().read(true).write(true).create_new(true).custom_flags(libc::O_NOFOLLOW).open(path)
 }
 
 /// Writes zeros or noise from the end of the file to `size`, and back to the storage. `step` is asked before each MiB with
@@ -177,7 +155,7 @@ pub fn fill(
     }
     file.sync_all()?;
     // A hint: what was written here should not be read from memory afterwards.
-    let _ = rustix::fs::fadvise(&*file, 0, None, rustix::fs::Advice::DontNeed);
+    let _ = pages::forget(file);
     Ok(true)
 }
 

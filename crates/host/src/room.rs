@@ -3,21 +3,21 @@
 //! An allocation or a thread that fails in the middle of a load aborts the process. So what is needed is estimated
 //! before, and refused with its figures where it cannot fit.
 
-use std::path::Path;
-
 use rustix::process::{Resource, getrlimit};
 use units::Bytes;
 use workload::room::{Need, Room};
 use workload::spec::Workload;
 
+use crate::buffers::Buffers;
 use crate::engine::{EngineChoice, EngineError, choose};
-use crate::sysroot::{SysRoot, number, text, times};
+use crate::environment::cgroup::memberships;
+use crate::monitor::memory_line;
+use crate::sysroot::{SysRoot, first, number, text, times};
 
 /// Mappings of a thread: its stack, its stack for signals, a guard page before each, and its buffers.
 const MAPPINGS: u64 = 5;
 /// Mappings of the rest of the program.
 const OWN_MAPPINGS: u64 = 1_000;
-const PAGE: Bytes = Bytes::new(4096);
 
 /// What the workers of `workload` need on real storage. `refusal` is why io_uring cannot be used, where it cannot.
 ///
@@ -28,7 +28,7 @@ pub fn need(workload: &Workload, refusal: Option<&str>) -> Result<Need, EngineEr
     let pieces = if workload.changes_data() { 2 * depth } else { depth };
     let buffers = match chosen {
         EngineChoice::Null => Bytes::ZERO,
-        _ => times(pieces, workload.sizes.largest().max(PAGE).round_up(PAGE)),
+        _ => times(pieces, Buffers::piece_of(workload.sizes.largest())),
     };
     let io_threads = if matches!(chosen, EngineChoice::Pool(_)) { depth } else { 0 };
     Ok(Need::of_workers(workload, buffers, io_threads))
@@ -38,7 +38,7 @@ pub fn need(workload: &Workload, refusal: Option<&str>) -> Result<Need, EngineEr
 pub fn read(root: &SysRoot) -> Room {
     let mut room = Room::default();
     let meminfo = text(&root.proc.join("meminfo")).unwrap_or_default();
-    if let Some(kib) = crate::monitor::memory_line(&meminfo, "MemAvailable:") {
+    if let Some(kib) = memory_line(&meminfo, "MemAvailable:") {
         room.memory.push((times(kib, Bytes::KIB), "available (MemAvailable)".into()));
     }
     if let Some(left) = address_space(root) {
@@ -62,7 +62,7 @@ pub fn read(root: &SysRoot) -> Room {
 /// What is left of `RLIMIT_AS`; `None` where there is no such limit.
 fn address_space(root: &SysRoot) -> Option<Bytes> {
     let most = getrlimit(Resource::As).current?;
-    let pages: u64 = text(&root.proc.join("self/statm"))?.split_whitespace().next()?.parse().ok()?;
+    let pages: u64 = first(&root.proc.join("self/statm"))?;
     Some(Bytes::new(most.saturating_sub(pages.saturating_mul(rustix::param::page_size() as u64))))
 }
 
@@ -77,37 +77,16 @@ struct Group {
 /// Those of this process and all above, of version 2 and of version 1 (`Documentation/admin-guide/cgroup-v2.rst`,
 /// `cgroup-v1/memory.rst`).
 fn groups(root: &SysRoot) -> Vec<Group> {
-    let base = root.sys.join("fs/cgroup");
     let mut groups = Vec::new();
-    for line in text(&root.proc.join("self/cgroup")).unwrap_or_default().lines() {
-        let Some((controllers, group)) = line.split_once(':').and_then(|(_, rest)| rest.split_once(":/"))
-        else {
-            continue;
-        };
-        let above = || Path::new(group).ancestors();
-        let version_2 = |folder| Group {
-            folder,
-            most: "memory.max",
-            used: "memory.current",
-            reclaimable: "inactive_file ",
-        };
-        let version_1 = |folder| Group {
-            folder,
-            most: "memory.limit_in_bytes",
-            used: "memory.usage_in_bytes",
-            reclaimable: "total_inactive_file ",
-        };
-        match controllers {
-            "" => {
-                let folders = [base.clone(), base.join("unified")];
-                groups
-                    .extend(folders.iter().flat_map(|base| above().map(|group| version_2(base.join(group)))));
+    for own in memberships(root) {
+        let [most, used, reclaimable] = match own.controllers.as_str() {
+            "" => ["memory.max", "memory.current", "inactive_file "],
+            _ if own.has("memory") || own.has("pids") => {
+                ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "]
             }
-            _ if controllers.split(',').any(|one| one == "memory" || one == "pids") => {
-                groups.extend(above().map(|group| version_1(base.join(controllers).join(group))));
-            }
-            _ => {}
-        }
+            _ => continue,
+        };
+        groups.extend(own.folders.into_iter().map(|folder| Group { folder, most, used, reclaimable }));
     }
     groups
 }
@@ -118,8 +97,8 @@ impl Group {
         let used = number(&self.folder.join(self.used)).unwrap_or(0);
         // Pages of files that nobody uses are given up first.
         let stat = text(&self.folder.join("memory.stat")).unwrap_or_default();
-        let reclaimable = stat.lines().find_map(|line| line.strip_prefix(self.reclaimable)?.parse().ok());
-        let left = most.saturating_sub(used.saturating_sub(reclaimable.unwrap_or(0)));
+        let reclaimable = memory_line(&stat, self.reclaimable).unwrap_or(0);
+        let left = most.saturating_sub(used.saturating_sub(reclaimable));
         Some((
             Bytes::new(left),
             format!("left in this control group ({})", self.folder.join(self.most).display()),
@@ -137,13 +116,10 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::Fixture;
-    use workload::plan::{Overrides, Plan};
+    use crate::fixture::{Fixture, workload};
 
     fn needed(keys: &str) -> Need {
-        let text = format!("[[phase]]\nname = 'x'\npattern = 'random'\nrun = '1s'\n{keys}");
-        let plan = Plan::parse("test.toml", &text, &Overrides::default()).unwrap();
-        need(&plan.points()[0].workloads()[0], None).unwrap()
+        need(&workload(keys), None).unwrap()
     }
 
     #[test]

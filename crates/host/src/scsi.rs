@@ -88,6 +88,7 @@ pub(crate) fn send(
     data: Data<'_>,
     timeout_ms: u32,
 ) -> io::Result<Answer> {
+    assert!(matches!(command.len(), 6 | 10 | 12 | 16), "a command must have a length that there is");
     const NONE: libc::c_int = -1;
     const OUT: libc::c_int = -2;
     const IN: libc::c_int = -3;
@@ -123,10 +124,7 @@ pub(crate) fn send(
     };
     // SAFETY: header, command, data and sense data live through the call, and are as large as the header says; the kernel
     // writes to data that are read from the device alone, which are borrowed for writing.
-    let result = unsafe { libc::ioctl(device.as_raw_fd(), SG_IO, &raw mut header) };
-    if result < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    crate::answered(unsafe { libc::ioctl(device.as_raw_fd(), SG_IO, &raw mut header) })?;
     let left = u32::try_from(header.residual).unwrap_or(0);
     Ok(Answer { status: header.status, host: header.host_status, left, sense })
 }

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use units::convert::narrow;
 
+use crate::answered;
+
 /// A set of semaphores that other processes know by the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Semaphores {
@@ -25,9 +27,7 @@ impl Semaphores {
         let semaphores = get(key, number, libc::IPC_CREAT | MODE)?;
         for index in 0..number {
             // SAFETY: SETVAL reads one number and writes to nothing of ours.
-            if unsafe { libc::semctl(semaphores.id, index, libc::SETVAL, copies) } < 0 {
-                return Err(io::Error::last_os_error());
-            }
+            answered(unsafe { libc::semctl(semaphores.id, index, libc::SETVAL, copies) })?;
         }
         Ok(semaphores)
     }
@@ -40,10 +40,7 @@ impl Semaphores {
     /// No more semaphores; whoever waits is woken with an error.
     pub fn remove(self) -> io::Result<()> {
         // SAFETY: IPC_RMID reads and writes nothing of ours.
-        match unsafe { libc::semctl(self.id, 0, libc::IPC_RMID) } {
-            0.. => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+        answered(unsafe { libc::semctl(self.id, 0, libc::IPC_RMID) }).map(drop)
     }
 
     /// Comes to semaphore `index` and waits until all have come. Returns whether they have; `false` means `stop`.
@@ -72,19 +69,14 @@ impl Semaphores {
         let longest = LOOK;
         let call = libc::SYS_semtimedop;
         // SAFETY: one operation and a time, both alive during the call.
-        match unsafe { libc::syscall(call, self.id, &raw mut operation, 1usize, &raw const longest) } {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+        answered(unsafe { libc::syscall(call, self.id, &raw mut operation, 1usize, &raw const longest) })
+            .map(drop)
     }
 }
 
 fn get(key: i32, number: i32, flags: i32) -> io::Result<Semaphores> {
     // SAFETY: takes and returns numbers only.
-    match unsafe { libc::semget(key, number, flags) } {
-        id @ 0.. => Ok(Semaphores { id }),
-        _ => Err(io::Error::last_os_error()),
-    }
+    answered(unsafe { libc::semget(key, number, flags) }).map(|id| Semaphores { id })
 }
 
 #[cfg(test)]

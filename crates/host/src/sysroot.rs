@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -74,6 +75,32 @@ pub fn path(file: &Path) -> Option<PathBuf> {
 /// The number in a small file; `None` where there is none.
 pub fn number(path: &Path) -> Option<u64> {
     text(path)?.parse().ok()
+}
+
+/// The first word of a small file, read as a number or the like; `None` where it is none.
+pub fn first<T: FromStr>(path: &Path) -> Option<T> {
+    text(path)?.split_whitespace().next()?.parse().ok()
+}
+
+/// The ranges of a list such as `0-3,8`, as the kernel writes processors; none of an empty one, and `None` where it is no list.
+pub fn ranges(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
+    let parts = list.split(',').filter(|part| !part.is_empty());
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    };
+    parts.map(range).collect()
+}
+
+/// `kyber` of `none [kyber] bfq`; `None` where nothing is in brackets.
+pub fn chosen(line: &str) -> Option<&str> {
+    Some(line.split_once('[')?.1.split_once(']')?.0)
+}
+
+/// Whether a name is the word and a number, nothing else: `ata1`, `host12`.
+pub fn is_numbered(name: &str, word: &str) -> bool {
+    let number = name.strip_prefix(word).unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// `count` times `unit`, at most what 64 bits hold: the kernel writes limits that stand for "none".
@@ -147,6 +174,14 @@ mod tests {
         for text in ["", "8", "8:", ":1", "8:1:2", "a:b", "-1:2"] {
             assert!(text.parse::<DevNo>().is_err(), "{text} was read");
         }
+    }
+
+    #[test]
+    fn lists_of_the_kernels_are_read() {
+        let numbers = |list| Some(ranges(list)?.into_iter().flatten().collect::<Vec<u32>>());
+        assert_eq!(numbers("0-3,8"), Some(vec![0, 1, 2, 3, 8]));
+        assert_eq!((numbers(""), numbers("a"), numbers("0-")), (Some(vec![]), None, None));
+        assert!(is_numbered("ata12", "ata") && !is_numbered("ata", "ata") && !is_numbered("ata1x", "ata"));
     }
 
     #[test]

@@ -8,16 +8,13 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-use units::Bytes;
 use units::convert::narrow;
+use units::{Bytes, SECTOR_BYTES as SECTOR};
 use workload::{DeviceZone, ZoneAccess, ZoneAction, ZoneCall};
 
 use crate::engine::{EngineError, OpenFile};
 use crate::sysroot::number;
 use crate::target::Device;
-
-/// Sectors of the kernel's own count, whatever the device's blocks are.
-const SECTOR: u64 = 512;
 
 /// `BLKREPORTZONE`, `_IOWR(0x12, 130, struct blk_zone_report)`.
 const REPORT: libc::Ioctl = 0xC010_1282;
@@ -103,6 +100,10 @@ impl ZonedDevice {
     /// Asks for reports, which are written into the words, until all zones are known.
     fn report_by(&self, ask: &mut dyn FnMut(&mut [u64]) -> io::Result<()>) -> io::Result<Vec<DeviceZone>> {
         let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
+        assert!(
+            !self.zone.is_zero(),
+            "zones must have a length, or the second would begin where the first does"
+        );
         let mut zones = Vec::new();
         let mut words = vec![0; HEAD_WORDS + ZONE_WORDS * ZONES_AT_ONCE as usize];
         loop {
@@ -151,6 +152,7 @@ pub fn execute(open: &OpenFile, call: &ZoneCall) -> Result<Option<DeviceZone>, E
 }
 
 fn reset_zone(file: &File, at: Bytes, len: Bytes) -> io::Result<()> {
+    assert!(!len.is_zero() && at.get().is_multiple_of(len.get()), "a reset is of a whole zone");
     let mut range = [at.get() / SECTOR, len.get() / SECTOR];
     ask(file, RESET, range.as_mut_ptr().cast())
 }
@@ -159,8 +161,7 @@ fn reset_zone(file: &File, at: Bytes, len: Bytes) -> io::Result<()> {
 fn ask(file: &File, call: libc::Ioctl, argument: *mut libc::c_void) -> io::Result<()> {
     // SAFETY: both calls read their structure, and a report writes as many zones as its head says there is room for;
     // whoever calls has that memory, which lives through the call.
-    let result = unsafe { libc::ioctl(file.as_raw_fd(), call, argument) };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    crate::answered(unsafe { libc::ioctl(file.as_raw_fd(), call, argument) }).map(drop)
 }
 
 /// One `struct blk_zone`.
@@ -250,8 +251,7 @@ fn word_of(halves: [u32; 2]) -> u64 {
 }
 
 fn halves_of(word: u64) -> [u32; 2] {
-    let [a, b, c, d, e, f, g, h] = word.to_ne_bytes();
-    [u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h])]
+    [0, 4].map(|at| u32::from_ne_bytes(crate::bytes_at(&word.to_ne_bytes(), at)))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use host::clock::Clock;
-use host::engine::{EngineChoice, FileRef};
+use host::engine::{EngineChoice, EngineError, FileRef};
 use host::load::{Assignment, LoadEvent, WorkerOutcome, run};
 use host::safety::{Consent, Permit, permit};
 use host::{SysRoot, Target};
@@ -108,9 +108,21 @@ fn outcomes_on(
     files: Vec<FileRef>,
     event: &mut dyn FnMut(LoadEvent),
 ) -> Vec<WorkerOutcome> {
+    loaded(workload, files, event).unwrap()
+}
+
+fn loaded(
+    workload: &Workload,
+    files: Vec<FileRef>,
+    event: &mut dyn FnMut(LoadEvent),
+) -> Result<Vec<WorkerOutcome>, EngineError> {
     let jobs = compile(workload, &vec![LEN; files.len()]).unwrap();
     let assignment = Assignment::new(workload.clone(), jobs, files);
-    run(&[assignment], &Clock::start(), &AtomicBool::new(false), event).unwrap()
+    run(&[assignment], &Clock::start(), &AtomicBool::new(false), event)
+}
+
+fn refusal(workload: &Workload, files: Vec<FileRef>) -> String {
+    loaded(workload, files, &mut |_| ()).unwrap_err().to_string()
 }
 
 fn tally(workload: &Workload, path: &Path) -> Tally {
@@ -270,11 +282,8 @@ fn every_arrival_of_an_even_rate_is_planned_and_none_is_early() {
 fn a_file_that_is_neither_scratch_nor_permitted_is_not_written() {
     let bed = bed(1);
     let asked = Workload { mix: reading(0.5), ..workload(EngineKind::Auto, 1) };
-    let jobs = compile(&asked, &[LEN]).unwrap();
-    let files = vec![FileRef { path: bed.paths[0].clone(), permit: None }];
-    let assignment = Assignment::new(asked, jobs, files);
-    let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
-    assert!(error.to_string().contains("no permit"), "{error}");
+    let error = refusal(&asked, vec![FileRef { path: bed.paths[0].clone(), permit: None }]);
+    assert!(error.contains("no permit"), "{error}");
 }
 
 #[test]
@@ -351,17 +360,13 @@ fn polling_a_device_without_poll_queues_is_refused_with_a_reason() {
     let bed = bed(1);
     let mut asked = workload(EngineKind::IoUring, 4);
     asked.engine.iopoll = true;
-    let jobs = compile(&asked, &[LEN]).unwrap();
-    let assignment = Assignment::new(asked, jobs, refs(&bed.paths));
-    let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
-    assert!(error.to_string().contains("poll queues"), "{error}");
+    let error = refusal(&asked, refs(&bed.paths));
+    assert!(error.contains("poll queues"), "{error}");
 }
 
 #[test]
 fn a_target_that_is_not_there_is_an_error_that_names_it() {
-    let asked = workload(EngineKind::Auto, 4);
-    let jobs = compile(&asked, &[LEN]).unwrap();
-    let assignment = Assignment::new(asked, jobs, refs(&["/nonexistent/target".into()]));
-    let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
-    assert!(error.to_string().contains("/nonexistent/target"), "{error}");
+    let nowhere = FileRef { path: "/nonexistent/target".into(), permit: None };
+    let error = refusal(&workload(EngineKind::Auto, 4), vec![nowhere]);
+    assert!(error.contains("/nonexistent/target"), "{error}");
 }

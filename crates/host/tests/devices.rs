@@ -73,6 +73,12 @@ fn mkfs(node: &str, options: &[&str]) -> bool {
     done
 }
 
+/// A second loop device, over the file of the first one or over that itself.
+fn over(path: &Path) -> Loop {
+    let node = attach(&[path.to_str().expect("it is text")]).expect("the first one was made");
+    Loop { node, image: path.into(), _folder: TempDir::new().expect("the test has a temporary folder") }
+}
+
 const SIZE: Bytes = Bytes::new(16 << 20);
 
 #[test]
@@ -175,11 +181,7 @@ fn a_file_behind_a_loop_and_a_second_loop_over_it_are_refused() {
     let target = Target::parse(&image).expect("it is there");
     let reasons = judge(&SysRoot::real(), &target, Some(&consent)).reasons;
     assert_eq!(reasons, [Reason::BehindLoop { file: image.clone(), by: device.node.clone() }]);
-    let second = Loop {
-        node: attach(&[&image]).expect("the first one was made"),
-        image: device.image.clone(),
-        _folder: TempDir::new().expect("the test has a temporary folder"),
-    };
+    let second = over(&device.image);
     let reasons = against(&device);
     assert!(reasons.contains(&Reason::BehindLoop { file: image, by: second.node.clone() }), "{reasons:?}");
 }
@@ -187,11 +189,7 @@ fn a_file_behind_a_loop_and_a_second_loop_over_it_are_refused() {
 #[test]
 fn a_loop_over_a_device_is_known_by_the_devices_number_and_by_its_own_node() {
     let Some(device) = Loop::make(SIZE, &[], &[]) else { return };
-    let over = Loop {
-        node: attach(&[&device.node]).expect("the first one was made"),
-        image: device.node.clone().into(),
-        _folder: TempDir::new().expect("the test has a temporary folder"),
-    };
+    let over = over(Path::new(&device.node));
     let file = device.node.clone();
     let by = over.node.clone();
     assert!(against(&device).contains(&Reason::BehindLoop { file, by }), "{:?}", against(&device));

@@ -43,6 +43,7 @@ pub fn choose(
     let has_priorities = !workload.engine.request_priority.0.is_empty();
     let needs_ring = workload.engine.sqpoll || workload.engine.iopoll || has_priorities;
     let flags = workload.engine.flags;
+    let unfit = |engine, why: &str| Err(EngineError::Unfit { engine, why: why.into() });
     // A plain pread passes no flags.
     let pread = if flags == RequestFlags::NONE { Call::Pread } else { Call::Preadv2(flags) };
     Ok(match (workload.engine.kind, refusal) {
@@ -56,13 +57,14 @@ pub fn choose(
         (EngineKind::Sg, _) => (calls(Call::Scsi(workload.engine.commands)), None),
         (EngineKind::Mmap, _) if one_at_a_time => (EngineChoice::Mmap, None),
         (EngineKind::Mmap, _) => {
-            let why = "loads and stores wait for each page: set `depth = 1` and use more workers".into();
-            return Err(EngineError::Unfit { engine: "mmap", why });
+            return unfit(
+                "mmap",
+                "loads and stores wait for each page: set `depth = 1` and use more workers",
+            );
         }
         (EngineKind::Stdio, _) if one_at_a_time => (EngineChoice::Stdio, None),
         (EngineKind::Stdio, _) => {
-            let why = "each call waits for its end: set `depth = 1` and use more workers".into();
-            return Err(EngineError::Unfit { engine: "stdio", why });
+            return unfit("stdio", "each call waits for its end: set `depth = 1` and use more workers");
         }
         (EngineKind::Auto, _) if one_at_a_time && !needs_ring => (EngineChoice::Sync(pread), None),
         (EngineKind::Auto | EngineKind::IoUring | EngineKind::Nvme, None)
@@ -72,7 +74,7 @@ pub fn choose(
                 "a ring holds {URING_DEPTH_MAX} requests, not {}: write `depth = {URING_DEPTH_MAX}` and use more workers",
                 workload.depth
             );
-            return Err(EngineError::Unfit { engine: "io_uring", why });
+            return unfit("io_uring", &why);
         }
         (EngineKind::Auto | EngineKind::IoUring, None) => (EngineChoice::Uring, None),
         (EngineKind::Nvme, None) => (EngineChoice::Nvme, None),
@@ -90,15 +92,13 @@ pub fn choose(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::plan::{Overrides, Plan};
+    use crate::fixture;
     use workload::spec::Commands;
 
     const ATOMIC: RequestFlags = RequestFlags { atomic: true, ..RequestFlags::NONE };
 
     fn workload(keys: &str) -> Workload {
-        let text = format!("[[phase]]\nname = 'x'\npattern = 'random'\nsize = '4KiB'\nrun = '1s'\n{keys}");
-        let plan = Plan::parse("test.toml", &text, &Overrides::default()).unwrap();
-        plan.points()[0].workloads()[0].clone()
+        fixture::workload(&format!("size = '4KiB'\n{keys}"))
     }
 
     #[test]

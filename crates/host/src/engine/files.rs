@@ -17,6 +17,7 @@ use super::{EngineError, nvme, scsi};
 use crate::nbd::Uri;
 use crate::safety::{Permit, SafetyError};
 use crate::sysroot::SysRoot;
+use crate::{answered, pages};
 
 /// What the commands to a device count in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,7 @@ impl OpenFile {
     /// sent.
     pub(super) fn blocks_of(&self, request: &Request) -> Option<(u64, u32)> {
         let block = self.addressing?.block.get();
+        debug_assert!(block > 0, "a device must have blocks that have a size");
         let is_whole = |bytes: u64| bytes.is_multiple_of(block);
         let blocks = u64::from(request.len) / block;
         (is_whole(request.offset.get())
@@ -100,7 +102,7 @@ fn open_file(workload: &Workload, FileRef { path, permit }: &FileRef) -> Result<
     };
     if workload.sequence.reopen_cold {
         // What cannot be forgotten stays: the record tells how much the page cache holds.
-        let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+        let _ = pages::forget(&file);
     }
     capable(workload, path, &file)?;
     let is_block_device = rustix::fs::fstat(&file)
@@ -119,8 +121,7 @@ fn addressed(workload: &Workload, path: &Path, file: File) -> Result<(File, Addr
     let what = if kind == EngineKind::Nvme { "engine = \"nvme\"" } else { "engine = \"sg\"" };
     let incapable = |reason| EngineError::Incapable { path: path.into(), what, reason };
     let told = |error: io::Error| incapable(error.to_string());
-    rustix::fs::fsync(&file).map_err(|errno| told(errno.into()))?;
-    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).map_err(|errno| told(errno.into()))?;
+    file.sync_all().and_then(|()| pages::forget(&file)).map_err(told)?;
     if kind == EngineKind::Nvme {
         return nvme::open(&SysRoot::real(), &file, workload.changes_data()).map_err(incapable);
     }
@@ -180,8 +181,7 @@ fn set_write_hint(file: &File, hint: WriteHint) -> io::Result<()> {
         WriteHint::Extreme => 5,
     };
     // SAFETY: the call reads the 64 bits behind the pointer, which live through it.
-    let result = unsafe { libc::fcntl(file.as_raw_fd(), SET_RW_HINT, &raw const value) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    answered(unsafe { libc::fcntl(file.as_raw_fd(), SET_RW_HINT, &raw const value) }).map(drop)
 }
 
 fn open_permitted(workload: &Workload, path: &Path, permit: &Permit) -> Result<File, EngineError> {
@@ -204,16 +204,17 @@ fn open_to_read(workload: &Workload, path: &Path) -> Result<File, EngineError> {
 }
 
 fn open_flags(workload: &Workload) -> OFlags {
-    let mut flags = OFlags::NOCTTY;
-    if workload.direct {
-        flags |= OFlags::DIRECT;
-    }
-    flags |= match workload.durability.open {
+    let direct = if workload.direct { OFlags::DIRECT } else { OFlags::empty() };
+    OFlags::NOCTTY | direct | sync_flag(workload.durability.open)
+}
+
+/// What open(2) is told of writes that are to be durable.
+pub(crate) fn sync_flag(open: OpenSync) -> OFlags {
+    match open {
         OpenSync::None => OFlags::empty(),
         OpenSync::Dsync => OFlags::DSYNC,
         OpenSync::Sync => OFlags::SYNC,
-    };
-    flags
+    }
 }
 
 fn open_error(workload: &Workload, path: &Path, writes: bool, source: io::Error) -> EngineError {

@@ -5,6 +5,8 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use rustix::io::Errno;
 use workload::spec::FlushKind;
 
+use crate::{answered, errno};
+
 /// Flushes `fd` by the call of that kind.
 pub fn flush(kind: FlushKind, fd: BorrowedFd<'_>) -> Result<(), Errno> {
     match kind {
@@ -19,13 +21,7 @@ fn set_out(fd: BorrowedFd<'_>) -> Result<(), Errno> {
     // No bytes mean all to the end.
     // SAFETY: sync_file_range touches no memory of this program, and the descriptor is open while it is borrowed.
     let result = unsafe { libc::sync_file_range(fd.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) };
-    match result {
-        0 => Ok(()),
-        _ => {
-            let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-            Err(Errno::from_raw_os_error(errno))
-        }
-    }
+    answered(result).map(drop).map_err(errno)
 }
 
 #[cfg(test)]

@@ -3,24 +3,23 @@
 //! A lock belongs to the open file (`F_OFD_SETLKW`, fcntl(2)), so that workers of one process wait for each other as
 //! processes do.
 
-use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use units::convert::narrow;
 
-use super::again::again;
+use crate::{answered, errno};
 
 /// Reads `bytes` at `offset` of `file` while nobody else writes them. How many there were.
 pub(super) fn read(file: BorrowedFd<'_>, bytes: &mut [u8], offset: u64) -> Result<usize, Errno> {
     let _held = Held::take(file, libc::F_RDLCK, offset, bytes.len())?;
-    again(|| rustix::io::pread(file, &mut *bytes, offset))
+    retry_on_intr(|| rustix::io::pread(file, &mut *bytes, offset))
 }
 
 /// Writes `bytes` at `offset` of `file` while nobody else reads or writes them. How many it took.
 pub(super) fn write(file: BorrowedFd<'_>, bytes: &[u8], offset: u64) -> Result<usize, Errno> {
     let _held = Held::take(file, libc::F_WRLCK, offset, bytes.len())?;
-    again(|| rustix::io::pwrite(file, bytes, offset))
+    retry_on_intr(|| rustix::io::pwrite(file, bytes, offset))
 }
 
 /// Bytes of a file that are locked until this is dropped.
@@ -33,8 +32,9 @@ struct Held<'a> {
 impl Held<'_> {
     /// Waits until nobody holds a lock that contradicts.
     fn take(file: BorrowedFd<'_>, kind: libc::c_int, offset: u64, len: usize) -> Result<Held<'_>, Errno> {
+        debug_assert!(len > 0, "a lock of no length would reach to the end of the file");
         let held = Held { file, start: narrow::<i64>(offset), len: narrow::<i64>(len) };
-        again(|| held.set(kind))?;
+        retry_on_intr(|| held.set(kind))?;
         Ok(held)
     }
 
@@ -42,10 +42,7 @@ impl Held<'_> {
         let lock = self.described(kind);
         // SAFETY: the call reads the structure, which lives through it.
         let result = unsafe { libc::fcntl(self.file.as_raw_fd(), libc::F_OFD_SETLKW, &raw const lock) };
-        match result {
-            0 => Ok(()),
-            _ => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)),
-        }
+        answered(result).map(drop).map_err(errno)
     }
 
     fn described(&self, kind: libc::c_int) -> libc::flock {

@@ -47,6 +47,7 @@ impl Carrier for Mmap {
         if offset + len > mapping.len {
             return Outcome::moved(narrow::<u32>(mapping.len.saturating_sub(offset)));
         }
+        assert_eq!(bytes.len(), len, "a request must have as much data as its length says");
         // SAFETY: the range was checked to lie within the mapping.
         let place = unsafe { mapping.base.add(offset) };
         match request.op {

@@ -3,7 +3,6 @@
 //! An engine takes batches of requests and gives completions back; it decides nothing. Which one is used is
 //! chosen once for each worker, and the driver is compiled for it.
 
-mod again;
 mod at_once;
 mod choice;
 mod files;
@@ -31,16 +30,18 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use units::convert::narrow;
 use units::{Bytes, Instant};
 
 use crate::monitor::CpuTime;
 use crate::sysroot::{SysRoot, number, times};
 use crate::target::Device;
 use workload::spec::{EngineKind, IoPriority};
-use workload::{Completion, Request};
+use workload::{Completion, Errno, Outcome, Request};
 
 pub use at_once::{AtOnce, Carrier};
 pub use choice::{EngineChoice, URING_DEPTH_MAX, choose};
+pub(crate) use files::sync_flag;
 pub use files::{Addressing, FileRef, OpenFile, OpenFiles, open_files};
 pub(crate) use flush::flush;
 pub use mmap::Mmap;
@@ -111,6 +112,15 @@ pub trait Engine<R = Request> {
     /// Processor time of other threads that carry requests out for this one. None by default.
     fn helpers_cpu(&self) -> CpuTime {
         CpuTime::default()
+    }
+}
+
+/// How a request ended of which a call says how much it moved.
+#[inline]
+fn outcome(moved: rustix::io::Result<usize>) -> Outcome {
+    match moved {
+        Ok(moved) => Outcome::moved(narrow::<u32>(moved)),
+        Err(errno) => Outcome::failed(Errno(errno.raw_os_error())),
     }
 }
 

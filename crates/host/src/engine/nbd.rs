@@ -106,6 +106,7 @@ impl Nbd {
         workload: &Workload,
         payload: Payload,
     ) -> Result<Nbd, EngineError> {
+        assert!(!uris.is_empty(), "there must be an export to connect to");
         let links = uris.iter().map(|uri| Link::connect(uri, workload, payload.depth()));
         let links = links.collect::<Result<_, _>>()?;
         Ok(Nbd { clock, payload, links, ended: Vec::new(), in_flight: 0 })
@@ -162,6 +163,10 @@ impl Engine for Nbd {
             }
             self.in_flight += 1;
         }
+        debug_assert!(
+            self.in_flight <= self.payload.depth(),
+            "no more may be in flight than there are slots"
+        );
         Ok(())
     }
 
@@ -184,6 +189,7 @@ impl Engine for Nbd {
             let time = left.map_or(LOOK, |left| LOOK.min(Duration::from_nanos(left.get())));
             self.wait_for_sockets(time)?;
         }
+        debug_assert!(self.ended.len() <= self.in_flight, "a request must end once");
         self.in_flight -= self.ended.len();
         for (request, outcome, finished_at) in self.ended.drain(..) {
             done(Completion { token: request.token, outcome, finished_at });
@@ -217,7 +223,7 @@ impl Link {
     /// That the connection is gone, in whatever was done with it.
     fn lost(&self, source: io::Error) -> EngineError {
         let what = "the connection broke in the middle of a load";
-        EngineError::Nbd(NbdError::Io { uri: self.uri.clone(), what, source })
+        EngineError::Nbd(NbdError::io(&self.uri, what)(source))
     }
 
     /// What the server said it does not do, which it is not asked for.
@@ -286,6 +292,7 @@ impl Link {
             let slot = request.token.0;
             let asked = wire::Request { flags, command, cookie: slot.into(), offset, len };
             self.headers.extend(asked.header());
+            debug_assert!(self.headers.len() <= TOGETHER * REQUEST_LEN, "what goes out together is limited");
             self.data = (request.op == Op::Write).then_some(request);
             self.replies.ask(slot as usize, request);
         }

@@ -12,6 +12,7 @@ use units::Bytes;
 use units::convert::narrow;
 
 use super::Addressing;
+use crate::answered;
 use crate::sysroot::{DevNo, SysRoot};
 use crate::target::{Device, DeviceKind, generic_of};
 
@@ -75,7 +76,7 @@ struct Format {
 impl Format {
     /// From the data of Identify Namespace: NSZE, FLBAS and the LBA format that is in use.
     fn of(data: &[u8; 4096]) -> Result<Format, String> {
-        let blocks = u64::from_le_bytes(*data.first_chunk().expect("there are 4096 bytes"));
+        let blocks = u64::from_le_bytes(crate::bytes_at(data, 0));
         let in_use = data[26] & 0xf | data[26] >> 1 & 0x30;
         let [low, high, exponent, _] = [0, 1, 2, 3].map(|byte| data[128 + 4 * usize::from(in_use) + byte]);
         match exponent {
@@ -93,8 +94,7 @@ fn namespace_of(node: &File) -> io::Result<u32> {
     /// `NVME_IOCTL_ID`, `_IO('N', 0x40)`.
     const ID: libc::Ioctl = 0x4E40;
     // SAFETY: the call takes no argument.
-    let number = unsafe { libc::ioctl(node.as_raw_fd(), ID) };
-    u32::try_from(number).map_err(|_| io::Error::last_os_error())
+    answered(unsafe { libc::ioctl(node.as_raw_fd(), ID) }).map(narrow::<u32>)
 }
 
 /// `struct nvme_passthru_cmd`: operation, three bytes of flags, words 1 to 3, metadata, data, their lengths, words 10 to 15,
@@ -134,10 +134,9 @@ fn identify(node: &File, namespace: u32) -> io::Result<[u8; 4096]> {
         result: 0,
     };
     // SAFETY: command and data live through the call; the kernel writes as many bytes as `data_len` says.
-    match unsafe { libc::ioctl(node.as_raw_fd(), ADMIN, &raw mut command) } {
+    match answered(unsafe { libc::ioctl(node.as_raw_fd(), ADMIN, &raw mut command) })? {
         0 => Ok(data),
-        1.. => Err(io::ErrorKind::Unsupported.into()),
-        _ => Err(io::Error::last_os_error()),
+        _ => Err(io::ErrorKind::Unsupported.into()),
     }
 }
 

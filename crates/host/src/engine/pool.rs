@@ -117,7 +117,11 @@ struct IoThreadContext {
 impl IoThreadContext {
     /// Carries `request` out and stamps its end here: a completion that waits to be taken is not late for that.
     fn execute(&mut self, request: &Request, checker: Option<&mut Checker>) -> Completion {
-        // The I/O thread owns one slot, so its only buffer has the number 0.
+        debug_assert_eq!(
+            self.payload.depth(),
+            1,
+            "an I/O thread owns one slot, whose buffer has the number 0"
+        );
         let own = Request { token: workload::Token(0), ..*request };
         let bytes = self.payload.bytes(&own);
         let outcome = match checker {

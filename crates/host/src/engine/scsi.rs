@@ -88,6 +88,11 @@ pub(super) fn block_of(device: &File) -> io::Result<Bytes> {
 pub(super) fn execute(open: &OpenFile, commands: Commands, request: &Request, bytes: &mut [u8]) -> Outcome {
     let Some((at, blocks)) = open.blocks_of(request) else { return Outcome::failed(Errno(libc::EINVAL)) };
     let block = open.addressing.map_or(0, |addressing| narrow::<usize>(addressing.block.get()));
+    debug_assert_eq!(
+        bytes.len(),
+        request.len as usize,
+        "a request must have as much data as its length says"
+    );
     let (mut command, moves) = command(commands, request.op, at, blocks);
     let unmapped = unmap_list(at, blocks);
     let data = match (request.op, moves) {
@@ -155,6 +160,7 @@ fn command(commands: Commands, op: Op, at: u64, blocks: u32) -> (Command, Moves)
 
 impl Command {
     fn of(bytes: &[u8]) -> Command {
+        debug_assert!(matches!(bytes.len(), 6 | 10 | 12 | 16), "a command must have a length that there is");
         let mut command = Command { bytes: [0; 16], len: bytes.len() };
         command.bytes[..bytes.len()].copy_from_slice(bytes);
         command

@@ -27,6 +27,7 @@ pub struct Guarded(usize);
 pub fn guard(start: usize, len: usize) -> Option<Guarded> {
     assert!(start != 0 && len != 0, "a range must hold something, and 0 stands for none");
     install();
+    assert!(start.checked_add(len).is_some(), "a range must end where memory does");
     for (slot, place) in STARTS.iter().enumerate() {
         if place.compare_exchange(0, start, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
             ENDS[slot].store(start + len, Ordering::Release);

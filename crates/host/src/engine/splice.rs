@@ -6,10 +6,10 @@
 use std::cell::Cell;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use units::convert::narrow;
 
-use super::again::again;
+use crate::{answered, errno};
 
 /// The end that is read, and the end that is written.
 type Pipe = (OwnedFd, OwnedFd);
@@ -29,7 +29,7 @@ pub(super) fn read(file: BorrowedFd<'_>, bytes: &mut [u8], offset: u64) -> Resul
             }
             let end = done + moved;
             while done < end {
-                let got = again(|| rustix::io::read(source, &mut bytes[done..end]))?;
+                let got = retry_on_intr(|| rustix::io::read(source, &mut bytes[done..end]))?;
                 assert!(got > 0, "the pipe holds what was moved into it");
                 done += got;
             }
@@ -72,10 +72,6 @@ fn open() -> Result<Pipe, Errno> {
     Ok((source.into(), sink.into()))
 }
 
-fn errno(error: std::io::Error) -> Errno {
-    Errno::from_io_error(&error).unwrap_or(Errno::IO)
-}
-
 /// Moves up to `len` bytes; an offset is one of a file, and the pipe has none.
 fn splice(
     from: BorrowedFd<'_>,
@@ -87,7 +83,7 @@ fn splice(
     let [mut from_at, mut to_at] = [from_at, to_at].map(|at| at.map(narrow::<libc::loff_t>));
     let pointer =
         |at: &mut Option<libc::loff_t>| at.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut);
-    again(|| {
+    retry_on_intr(|| {
         let (from_at, to_at) = (pointer(&mut from_at), pointer(&mut to_at));
         // SAFETY: both descriptors are open for as long as they are borrowed, and each offset is null or our own.
         let moved = unsafe {
@@ -100,7 +96,7 @@ fn splice(
 /// Lends pages of `bytes` to the pipe, as many as it has room for. They must not change before they have left it.
 fn lend(sink: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Errno> {
     let piece = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-    again(|| {
+    retry_on_intr(|| {
         // SAFETY: the piece lies within `bytes`, which the kernel only reads, and which outlives its stay in the pipe: the
         // caller empties the pipe, or closes it.
         count(unsafe { libc::vmsplice(sink.as_raw_fd(), &raw const piece, 1, 0) })
@@ -108,7 +104,7 @@ fn lend(sink: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Errno> {
 }
 
 fn count(answer: libc::ssize_t) -> Result<usize, Errno> {
-    usize::try_from(answer).map_err(|_| errno(std::io::Error::last_os_error()))
+    answered(answer).map(narrow::<usize>).map_err(errno)
 }
 
 #[cfg(test)]

@@ -5,15 +5,15 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use rustix::io::Errno as OsErrno;
+use rustix::io::{Errno as OsErrno, retry_on_intr};
 use units::convert::narrow;
 use workload::spec::FlushKind;
-use workload::{Errno, Op, Outcome, Request};
+use workload::{Op, Outcome, Request};
 
-use super::again::again;
 use super::trim::trim;
-use super::{AtOnce, Carrier, OpenFiles, Payload};
+use super::{AtOnce, Carrier, OpenFiles, Payload, outcome};
 use crate::clock::Clock;
+use crate::errno;
 
 /// What is gathered of each file: the block of a common file system, which is what glibc takes for its buffers.
 pub const BUFFER: usize = 4096;
@@ -44,8 +44,7 @@ struct Stream {
 impl Stdio {
     /// For one worker of depth 1.
     pub fn new(clock: Clock, flush: FlushKind, files: Arc<OpenFiles>, payload: Payload) -> AtOnce<Stdio> {
-        let stream = || Stream { buffer: vec![0; BUFFER].into_boxed_slice(), start: 0, len: 0, dirty: false };
-        let streams = files.0.iter().map(|_| stream()).collect();
+        let streams = files.0.iter().map(|_| Stream::empty()).collect();
         AtOnce::new(clock, payload, Stdio { flush, files, streams })
     }
 }
@@ -69,14 +68,15 @@ impl Carrier for Stdio {
                 stream.hand_over(file).and_then(|()| super::flush(self.flush, file.as_fd()).map(|()| 0))
             }
         };
-        match moved {
-            Ok(moved) => Outcome::moved(narrow::<u32>(moved)),
-            Err(errno) => Outcome::failed(Errno(errno.raw_os_error())),
-        }
+        outcome(moved)
     }
 }
 
 impl Stream {
+    fn empty() -> Stream {
+        Stream { buffer: vec![0; BUFFER].into_boxed_slice(), start: 0, len: 0, dirty: false }
+    }
+
     fn read(&mut self, file: &File, offset: u64, bytes: &mut [u8]) -> Result<usize, OsErrno> {
         self.hand_over(file)?;
         debug_assert!(!self.dirty, "what was written is handed over before anything is read");
@@ -91,13 +91,16 @@ impl Stream {
                     left[..count].copy_from_slice(&held[..count]);
                     count
                 }
-                None if left.len() >= BUFFER => match again(|| rustix::io::pread(file, &mut *left, at))? {
-                    0 => return Ok(done),
-                    moved => moved,
-                },
+                None if left.len() >= BUFFER => {
+                    match retry_on_intr(|| rustix::io::pread(file, &mut *left, at))? {
+                        0 => return Ok(done),
+                        moved => moved,
+                    }
+                }
                 None => {
                     self.len = 0;
-                    (self.start, self.len) = (at, again(|| rustix::io::pread(file, &mut *self.buffer, at))?);
+                    (self.start, self.len) =
+                        (at, retry_on_intr(|| rustix::io::pread(file, &mut *self.buffer, at))?);
                     match self.len {
                         0 => return Ok(done),
                         _ => 0,
@@ -149,8 +152,7 @@ impl Stream {
 
 /// Writes all of `bytes`, by as many calls as it takes; a file that takes nothing more is broken.
 fn write_all(file: &File, offset: u64, bytes: &[u8]) -> Result<(), OsErrno> {
-    let written = file.write_all_at(bytes, offset);
-    written.map_err(|error| OsErrno::from_io_error(&error).unwrap_or(OsErrno::IO))
+    file.write_all_at(bytes, offset).map_err(errno)
 }
 
 impl Drop for Stdio {
@@ -173,10 +175,6 @@ mod tests {
     use crate::engine::Engine;
     use crate::engine::fixture::{full_of, open, payload, request};
 
-    fn stream() -> Stream {
-        Stream { buffer: vec![0; BUFFER].into_boxed_slice(), start: 0, len: 0, dirty: false }
-    }
-
     fn length(file: &File) -> usize {
         narrow::<usize>(file.metadata().unwrap().len())
     }
@@ -184,7 +182,7 @@ mod tests {
     #[test]
     fn single_characters_reach_the_kernel_a_buffer_at_a_time() {
         let file = tempfile::tempfile().unwrap();
-        let mut stream = stream();
+        let mut stream = Stream::empty();
         for at in 0..3 * BUFFER + 5 {
             assert_eq!(stream.write(&file, at as u64, &[narrow::<u8>(at % 256)]), Ok(1));
             assert_eq!(length(&file), (at + 1) / BUFFER * BUFFER, "after character {at}");
@@ -209,7 +207,7 @@ mod tests {
     #[test]
     fn what_does_not_follow_is_handed_over_first_and_what_follows_is_gathered() {
         let file = tempfile::tempfile().unwrap();
-        let mut stream = stream();
+        let mut stream = Stream::empty();
         assert_eq!(stream.write(&file, 10, b"abc"), Ok(3));
         assert_eq!((stream.start, stream.len, stream.dirty, length(&file)), (10, 3, true, 0));
         assert_eq!(stream.write(&file, 13, b"def"), Ok(3));
@@ -225,7 +223,7 @@ mod tests {
     #[test]
     fn what_fills_the_buffer_goes_on_behind_it_and_a_buffer_and_more_goes_past_it() {
         let file = tempfile::tempfile().unwrap();
-        let mut stream = stream();
+        let mut stream = Stream::empty();
         let first = vec![1; BUFFER - 2];
         stream.write(&file, 5, &first).unwrap();
         assert_eq!(length(&file), 0);
@@ -244,7 +242,7 @@ mod tests {
     #[test]
     fn a_large_write_that_follows_what_is_gathered_does_not_overtake_it() {
         let file = tempfile::tempfile().unwrap();
-        let mut stream = stream();
+        let mut stream = Stream::empty();
         stream.write(&file, 0, b"abc").unwrap();
         let large: Vec<u8> = (0..2 * BUFFER).map(|at| narrow::<u8>(at % 251)).collect();
         assert_eq!(stream.write(&file, 3, &large), Ok(large.len()));
@@ -257,7 +255,7 @@ mod tests {
     #[test]
     fn a_large_read_goes_past_the_buffer_and_leaves_what_that_holds() {
         let file = full_of(5);
-        let (file, mut stream) = (file.as_file(), stream());
+        let (file, mut stream) = (file.as_file(), Stream::empty());
         let mut bytes = vec![0; 2 * BUFFER];
         assert_eq!(stream.read(file, 10, &mut bytes[..1]), Ok(1));
         for len in [BUFFER, 2 * BUFFER] {
@@ -283,7 +281,7 @@ mod tests {
     fn a_read_past_the_end_is_as_long_as_there_is_and_a_failure_is_told() {
         let file = tempfile::tempfile().unwrap();
         file.write_all_at(&vec![4; BUFFER + 10], 0).unwrap();
-        let mut stream = stream();
+        let mut stream = Stream::empty();
         let mut bytes = vec![0; 3 * BUFFER];
         assert_eq!(stream.read(&file, 0, &mut bytes), Ok(BUFFER + 10));
         assert_eq!(stream.read(&file, BUFFER as u64 + 5, &mut bytes[..100]), Ok(5));
@@ -301,7 +299,7 @@ mod tests {
     #[test]
     fn what_was_written_is_seen_by_a_read_and_by_large_requests() {
         let file = tempfile::tempfile().unwrap();
-        let mut stream = stream();
+        let mut stream = Stream::empty();
         stream.write(&file, 0, b"abc").unwrap();
         stream.write(&file, 100, b"xyz").unwrap();
         let mut three = [0; 3];

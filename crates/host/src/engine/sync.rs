@@ -5,15 +5,13 @@ use std::io::{IoSlice, IoSliceMut};
 use std::sync::Arc;
 
 use rustix::fs::FallocateFlags;
-use rustix::io::ReadWriteFlags;
+use rustix::io::{ReadWriteFlags, retry_on_intr};
 use units::Share;
-use units::convert::narrow;
 use workload::spec::{Commands, FlushKind, RequestFlags};
-use workload::{Errno, Op, Outcome, Request};
+use workload::{Op, Outcome, Request};
 
-use super::again::again;
 use super::trim::trim;
-use super::{AtOnce, Carrier, EngineError, OpenFiles, Payload};
+use super::{AtOnce, Carrier, EngineError, OpenFiles, Payload, outcome};
 use crate::clock::Clock;
 
 /// Which pair of calls.
@@ -111,22 +109,22 @@ pub(super) fn execute(
         (_, Call::Scsi(commands)) => {
             return super::scsi::execute(&files.0[usize::from(request.file)], commands, request, bytes);
         }
-        (Op::Read, Call::Pread) => again(|| rustix::io::pread(fd, &mut *bytes, offset)),
-        (Op::Write, Call::Pread) => again(|| rustix::io::pwrite(fd, bytes, offset)),
-        (Op::Read, Call::Preadv2(told)) => {
-            again(|| rustix::io::preadv2(fd, &mut [IoSliceMut::new(&mut *bytes)], offset, flags(told)))
-        }
+        (Op::Read, Call::Pread) => retry_on_intr(|| rustix::io::pread(fd, &mut *bytes, offset)),
+        (Op::Write, Call::Pread) => retry_on_intr(|| rustix::io::pwrite(fd, bytes, offset)),
+        (Op::Read, Call::Preadv2(told)) => retry_on_intr(|| {
+            rustix::io::preadv2(fd, &mut [IoSliceMut::new(&mut *bytes)], offset, flags(told))
+        }),
         (Op::Write, Call::Preadv2(told)) => {
-            again(|| rustix::io::pwritev2(fd, &[IoSlice::new(bytes)], offset, flags(told)))
+            retry_on_intr(|| rustix::io::pwritev2(fd, &[IoSlice::new(bytes)], offset, flags(told)))
         }
         (Op::Read | Op::Write, Call::Fallocate) => {
             let keeps = request.op == Op::Read;
             let flags = if keeps { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
             let len = request.len;
-            again(|| rustix::fs::fallocate(fd, flags, offset, len.into()).map(|()| len as usize))
+            retry_on_intr(|| rustix::fs::fallocate(fd, flags, offset, len.into()).map(|()| len as usize))
         }
         (Op::Write, Call::Ftruncate) => {
-            again(|| rustix::fs::ftruncate(fd, offset).map(|()| request.len as usize))
+            retry_on_intr(|| rustix::fs::ftruncate(fd, offset).map(|()| request.len as usize))
         }
         (Op::Read, Call::Splice) => super::splice::read(fd, bytes, offset),
         (Op::Write, Call::Splice) => super::splice::write(fd, bytes, offset),
@@ -134,16 +132,13 @@ pub(super) fn execute(
         (Op::Write, Call::Locked) => super::locked::write(fd, bytes, offset),
         (Op::Read, Call::Ftruncate) => Err(rustix::io::Errno::INVAL),
         (Op::Trim, _) => return trim(&files.0[usize::from(request.file)], request),
-        (Op::Flush, _) => again(|| super::flush(flush, fd).map(|()| 0)),
+        (Op::Flush, _) => retry_on_intr(|| super::flush(flush, fd).map(|()| 0)),
     };
     debug_assert!(
         moved.is_err() || moved.is_ok_and(|moved| moved <= request.len as usize),
         "no more can be moved than the request has"
     );
-    match moved {
-        Ok(moved) => Outcome::moved(narrow::<u32>(moved)),
-        Err(errno) => Outcome::failed(Errno(errno.raw_os_error())),
-    }
+    outcome(moved)
 }
 
 #[cfg(test)]

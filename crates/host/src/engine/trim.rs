@@ -3,18 +3,16 @@
 use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::fs::FallocateFlags;
-use workload::{Errno, Op, Outcome, Request};
+use workload::{Op, Outcome, Request};
 
-use super::OpenFile;
+use super::{OpenFile, outcome};
+use crate::{answered, errno};
 
 /// Carries out a trim and says how it ended. Blocks until it has.
 pub fn trim(open: &OpenFile, request: &Request) -> Outcome {
     debug_assert_eq!(request.op, Op::Trim, "nothing else may lose data");
     let ended = if open.is_block_device { discard(open, request) } else { punch_hole(open, request) };
-    match ended {
-        Ok(()) => Outcome::moved(request.len),
-        Err(errno) => Outcome::failed(Errno(errno.raw_os_error())),
-    }
+    outcome(ended.map(|()| request.len as usize))
 }
 
 fn punch_hole(open: &OpenFile, request: &Request) -> rustix::io::Result<()> {
@@ -29,9 +27,5 @@ fn discard(open: &OpenFile, request: &Request) -> rustix::io::Result<()> {
     let range = [request.offset.get(), u64::from(request.len)];
     // SAFETY: BLKDISCARD reads two u64 behind the pointer; `range` lives through the call.
     let result = unsafe { libc::ioctl(open.file.as_raw_fd(), BLKDISCARD, range.as_ptr()) };
-    if result == 0 {
-        return Ok(());
-    }
-    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-    Err(rustix::io::Errno::from_raw_os_error(errno))
+    answered(result).map(drop).map_err(errno)
 }

@@ -1,7 +1,7 @@
 //! What the kernel lets the control groups of this process move to each device: `io.max` of version 2 and
 //! `blkio.throttle` of version 1 (`Documentation/admin-guide/cgroup-v2.rst` and `cgroup-v1/blkio-controller.rst`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::sysroot::{DevNo, SysRoot, text};
 
@@ -16,43 +16,61 @@ const THROTTLES: [(&str, &str); 4] = [
 /// A line for each device that a group of this process limits, the device by its name, as `io.max` writes it:
 /// `sda rbps=1048576 wiops=max`. Empty where nothing is limited, and where the groups cannot be read.
 pub fn limits(root: &SysRoot) -> Vec<String> {
-    let groups = text(&root.proc.join("self/cgroup")).unwrap_or_default();
-    let own = |line: &str| {
-        let (_, rest) = line.split_once(':')?;
-        let (controllers, group) = rest.split_once(":/")?;
-        match controllers {
-            "" => Some(version_2(root, group)),
-            _ => {
-                controllers.split(',').any(|one| one == "blkio").then(|| version_1(root, controllers, group))
-            }
-        }
+    let limits = |group: Membership| match group.controllers.as_str() {
+        "" => io_max(&group.folders),
+        _ if group.has("blkio") => throttles(&group.folders[0]),
+        _ => Vec::new(),
     };
-    groups.lines().filter_map(own).flatten().filter_map(|line| named(root, &line)).collect()
+    memberships(root).into_iter().flat_map(limits).filter_map(|line| named(root, &line)).collect()
 }
 
-/// `io.max` of `group` and of those above it, each of which holds for it. Beside version 1 the groups of version 2 are
-/// mounted in a folder of their own.
-fn version_2(root: &SysRoot, group: &str) -> Vec<String> {
-    let folders = ["fs/cgroup", "fs/cgroup/unified"].map(|folder| root.sys.join(folder));
-    let files = folders
-        .iter()
-        .flat_map(|folder| Path::new(group).ancestors().map(move |group| folder.join(group).join("io.max")));
-    files.filter_map(|file| text(&file)).flat_map(|text| lines(&text)).collect()
+/// A control group of this process.
+pub(crate) struct Membership {
+    /// Those of version 1 that it is for, apart by commas; empty of a group of version 2.
+    pub controllers: String,
+    /// Its folder, and those of all groups above it, which hold for it in version 2.
+    pub folders: Vec<PathBuf>,
 }
 
-/// The throttles of `group`: those of the groups above it do not hold for it.
-fn version_1(root: &SysRoot, controllers: &str, group: &str) -> Vec<String> {
-    let folder = root.sys.join("fs/cgroup").join(controllers).join(group);
+impl Membership {
+    /// Whether it is one of version 1 for that controller.
+    pub fn has(&self, controller: &str) -> bool {
+        self.controllers.split(',').any(|one| one == controller)
+    }
+}
+
+/// The control groups of this process, of version 2 and of version 1; beside version 1 the groups of version 2 are mounted in a
+/// folder of their own. None where they cannot be read.
+pub(crate) fn memberships(root: &SysRoot) -> Vec<Membership> {
+    let base = root.sys.join("fs/cgroup");
+    let own = |line: &str| {
+        let (controllers, group) = line.split_once(':')?.1.split_once(":/")?;
+        let places = match controllers {
+            "" => vec![base.clone(), base.join("unified")],
+            _ => vec![base.join(controllers)],
+        };
+        let above = |place: PathBuf| Path::new(group).ancestors().map(move |group| place.join(group));
+        let folders: Vec<PathBuf> = places.into_iter().flat_map(above).collect();
+        assert!(!folders.is_empty(), "a group must have a folder, if only the top's");
+        Some(Membership { controllers: controllers.to_owned(), folders })
+    };
+    text(&root.proc.join("self/cgroup")).unwrap_or_default().lines().filter_map(own).collect()
+}
+
+/// `io.max` of a group and of those above it.
+fn io_max(folders: &[PathBuf]) -> Vec<String> {
+    let texts = folders.iter().filter_map(|folder| text(&folder.join("io.max")));
+    texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// The throttles of a group: those of the groups above it do not hold for it.
+fn throttles(folder: &Path) -> Vec<String> {
     let throttle = |(file, key): &(&str, &str)| {
         let text = text(&folder.join(format!("blkio.throttle.{file}"))).unwrap_or_default();
         let limits = text.lines().filter_map(|line| line.split_once(' '));
         limits.map(|(number, most)| format!("{number} {key}={}", most.trim())).collect::<Vec<_>>()
     };
     THROTTLES.iter().flat_map(throttle).collect()
-}
-
-fn lines(text: &str) -> Vec<String> {
-    text.lines().map(str::to_owned).collect()
 }
 
 /// The line with the kernel's name of the device in the place of its number, where it is known.

@@ -1,6 +1,6 @@
 //! The machine that asks: what of it may matter to a result.
 
-mod cgroup;
+pub(crate) mod cgroup;
 mod uring;
 
 use std::fs;
@@ -9,7 +9,7 @@ use units::convert::truncated;
 use units::{Bytes, Nanos};
 
 use crate::monitor::memory_line;
-use crate::sysroot::{SysRoot, names, number, text, times};
+use crate::sysroot::{SysRoot, chosen, first, is_numbered, names, number, ranges, text, times};
 
 pub use uring::{UringState, uring};
 
@@ -87,11 +87,11 @@ impl Environment {
             clock_source: text(&root.sys.join("devices/system/clocksource/clocksource0/current_clocksource")),
             huge_pages: huge_pages(root),
             transparent_huge_pages: text(&root.sys.join("kernel/mm/transparent_hugepage/enabled"))
-                .and_then(|line| Some(line.split_once('[')?.1.split_once(']')?.0.to_owned())),
+                .and_then(|line| chosen(&line).map(str::to_owned)),
             memlock: memlock(),
             uring: uring(root),
-            uptime: first_number(root, "uptime").map(Nanos::from_secs_f64),
-            load: first_number(root, "loadavg"),
+            uptime: first(&root.proc.join("uptime")).map(Nanos::from_secs_f64),
+            load: first(&root.proc.join("loadavg")),
             io_max: cgroup::limits(root),
         }
     }
@@ -101,11 +101,6 @@ pub(crate) fn memlock() -> Option<Bytes> {
     rustix::process::getrlimit(rustix::process::Resource::Memlock).current.map(Bytes::new)
 }
 
-fn first_number(root: &SysRoot, file: &str) -> Option<f64> {
-    text(&root.proc.join(file))?.split_whitespace().next()?.parse().ok()
-}
-
-/// x86 says `model name`; others say `Processor`, `cpu` or nothing.
 /// Cycles a second of the fastest processor at the moment; `None` where the system does not say.
 pub fn cpu_hz(root: &SysRoot) -> Option<u64> {
     let cpuinfo = text(&root.proc.join("cpuinfo"))?;
@@ -115,6 +110,7 @@ pub fn cpu_hz(root: &SysRoot) -> Option<u64> {
     (fastest > 0.0).then(|| truncated(fastest * 1e6))
 }
 
+/// x86 says `model name`; others say `Processor`, `cpu` or nothing.
 fn cpu_model(cpuinfo: &str) -> String {
     let value = |key: &str| {
         let line =
@@ -129,11 +125,8 @@ fn cpu_model(cpuinfo: &str) -> String {
 
 /// The number of processors in a list such as `0-3,8,10-11`; `None` where it is none.
 fn cpu_count(list: &str) -> Option<u32> {
-    list.split(',').try_fold(0u32, |sum, range| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        sum.checked_add(last.checked_sub(first)?.checked_add(1)?)
-    })
+    let count: usize = ranges(list)?.into_iter().map(Iterator::count).sum();
+    u32::try_from(count).ok().filter(|count| *count > 0)
 }
 
 fn governors(root: &SysRoot) -> Vec<String> {
@@ -201,10 +194,7 @@ fn container(root: &SysRoot) -> Option<&'static str> {
 
 fn numa_nodes(root: &SysRoot) -> Vec<(String, String)> {
     let folder = root.sys.join("devices/system/node");
-    let nodes = names(&folder).into_iter().filter(|name| {
-        name.strip_prefix("node")
-            .is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
-    });
+    let nodes = names(&folder).into_iter().filter(|name| is_numbered(name, "node"));
     nodes.map(|node| (node.clone(), text(&folder.join(&node).join("cpulist")).unwrap_or_default())).collect()
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use units::{Instant, Nanos, Sectors};
 
-use super::series::{Last, Sampler, Sink, Slot, grown};
+use super::series::{Last, Sampler, Sink, Slot};
 use crate::sysroot::{DevNo, SysRoot, number};
 
 /// What the kernel has counted for one device since it appeared.
@@ -122,25 +122,26 @@ pub(super) struct Disks {
 
 struct Disk {
     devno: DevNo,
-    slots: Slots,
+    slots: [Slot; SERIES.len()],
     last: Last<DeviceCounters>,
 }
 
-struct Slots {
-    reads: Slot,
-    writes: Slot,
-    read_bytes: Slot,
-    write_bytes: Slot,
-    discards: Slot,
-    discard_bytes: Slot,
-    flushes: Slot,
-    in_flight: Slot,
-    queue: Slot,
-    busy: Slot,
-    read_wait: Slot,
-    write_wait: Slot,
-    flush_wait: Slot,
-}
+/// The series of a device and their units, in the order in which [`Disk::values`] has their values.
+const SERIES: [(&str, &str); 13] = [
+    ("reads_per_s", "per_s"),
+    ("writes_per_s", "per_s"),
+    ("read_bytes_per_s", "bytes_per_s"),
+    ("write_bytes_per_s", "bytes_per_s"),
+    ("discards_per_s", "per_s"),
+    ("discard_bytes_per_s", "bytes_per_s"),
+    ("flushes_per_s", "per_s"),
+    ("in_flight", "count"),
+    ("queue_mean", "count"),
+    ("busy", "share"),
+    ("read_wait", "ns"),
+    ("write_wait", "ns"),
+    ("flush_wait", "ns"),
+];
 
 impl Disks {
     pub(super) fn start(root: &SysRoot, devices: &[DevNo], out: &mut Sink) -> Option<Disks> {
@@ -163,54 +164,45 @@ impl Disk {
             out.miss(format!("disk.{name}"), "the kernel does not count it (queue/iostats is 0)");
             return None;
         }
-        Some(Disk { devno, slots: Slots::open(&name, out), last: Last::default() })
+        let open = |(what, unit)| out.open(format!("disk.{name}.{what}"), unit, "/proc/diskstats");
+        Some(Disk { devno, slots: SERIES.map(open), last: Last::default() })
     }
 
     fn sample(&mut self, now: Instant, counters: DeviceCounters, out: &mut Sink) {
-        let slots = &self.slots;
-        out.push(slots.in_flight, now, counters.in_flight as f64);
-        let Some((before, seconds)) = self.last.replace(now, counters) else { return };
-        let delta = counters.since(&before);
-        let bytes = |sectors: Sectors| sectors.0 as f64 * units::SECTOR_BYTES as f64 / seconds;
-        out.push(slots.reads, now, delta.reads as f64 / seconds);
-        out.push(slots.writes, now, delta.writes as f64 / seconds);
-        out.push(slots.read_bytes, now, bytes(delta.read_sectors));
-        out.push(slots.write_bytes, now, bytes(delta.write_sectors));
-        out.push(slots.discards, now, delta.discards as f64 / seconds);
-        out.push(slots.discard_bytes, now, bytes(delta.discard_sectors));
-        out.push(slots.flushes, now, delta.flushes as f64 / seconds);
-        out.push(slots.queue, now, delta.queue_time.as_secs_f64() / seconds);
-        // The kernel counts whole ticks, so that a short interval can come out a little above all of it.
-        out.push(slots.busy, now, (delta.busy_time.as_secs_f64() / seconds).min(1.0));
-        let waits = [
-            (slots.read_wait, delta.read_time, delta.reads),
-            (slots.write_wait, delta.write_time, delta.writes),
-            (slots.flush_wait, delta.flush_time, delta.flushes),
-        ];
-        for (slot, time, count) in waits.into_iter().filter(|(.., count)| *count > 0) {
-            out.push(slot, now, grown(0, time.get()) / count as f64);
+        let in_flight = counters.in_flight as f64;
+        let values = match self.last.replace(now, counters) {
+            Some((before, seconds)) => Disk::values(&counters.since(&before), seconds),
+            // Before there is a difference only this is known.
+            None => SERIES.map(|(name, _)| (name == "in_flight").then_some(in_flight)),
+        };
+        for (slot, value) in self.slots.iter().zip(values) {
+            if let Some(value) = value {
+                out.push(*slot, now, value);
+            }
         }
     }
-}
 
-impl Slots {
-    fn open(name: &str, out: &mut Sink) -> Slots {
-        let mut open = |what: &str, unit| out.open(format!("disk.{name}.{what}"), unit, "/proc/diskstats");
-        Slots {
-            reads: open("reads_per_s", "per_s"),
-            writes: open("writes_per_s", "per_s"),
-            read_bytes: open("read_bytes_per_s", "bytes_per_s"),
-            write_bytes: open("write_bytes_per_s", "bytes_per_s"),
-            discards: open("discards_per_s", "per_s"),
-            discard_bytes: open("discard_bytes_per_s", "bytes_per_s"),
-            flushes: open("flushes_per_s", "per_s"),
-            in_flight: open("in_flight", "count"),
-            queue: open("queue_mean", "count"),
-            busy: open("busy", "share"),
-            read_wait: open("read_wait", "ns"),
-            write_wait: open("write_wait", "ns"),
-            flush_wait: open("flush_wait", "ns"),
-        }
+    /// What follows from so much in so many seconds. Of no request there is no wait.
+    fn values(delta: &DeviceCounters, seconds: f64) -> [Option<f64>; SERIES.len()] {
+        let rate = |count: u64| Some(count as f64 / seconds);
+        let bytes = |sectors: Sectors| rate(sectors.0).map(|rate| rate * units::SECTOR_BYTES as f64);
+        let wait = |time: Nanos, count: u64| (count > 0).then(|| time.get() as f64 / count as f64);
+        [
+            rate(delta.reads),
+            rate(delta.writes),
+            bytes(delta.read_sectors),
+            bytes(delta.write_sectors),
+            rate(delta.discards),
+            bytes(delta.discard_sectors),
+            rate(delta.flushes),
+            Some(delta.in_flight as f64),
+            Some(delta.queue_time.as_secs_f64() / seconds),
+            // The kernel counts whole ticks, so that a short interval can come out a little above all of it.
+            Some((delta.busy_time.as_secs_f64() / seconds).min(1.0)),
+            wait(delta.read_time, delta.reads),
+            wait(delta.write_time, delta.writes),
+            wait(delta.flush_time, delta.flushes),
+        ]
     }
 }
 
@@ -246,10 +238,7 @@ mod tests {
             "   8       0 sda 300 5 6000 900 10 0 80 7 4 1400 1307 50 0 800 0 3 9\n",
         );
         disks.sample(Instant::from_nanos(2_000_000_000), &mut out);
-        let value = |name: &str| {
-            let series = out.series.iter().find(|series| series.name == format!("disk.sda.{name}"));
-            series.and_then(|series| series.points.last()).map(|point| point.1)
-        };
+        let value = |name: &str| out.last(&format!("disk.sda.{name}"));
         assert_eq!(value("reads_per_s"), Some(100.0));
         assert_eq!(value("read_bytes_per_s"), Some(2000.0 * 512.0));
         assert_eq!(value("writes_per_s"), Some(0.0));

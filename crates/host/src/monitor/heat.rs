@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use units::Instant;
 
 use super::series::{Last, Sampler, Sink, Slot, grown};
-use crate::sysroot::{DevNo, SysRoot, names, number};
+use crate::sysroot::{DevNo, SysRoot, is_numbered, names, number};
 
 pub(super) struct Heat {
     frequencies: Vec<PathBuf>,
@@ -67,9 +67,7 @@ impl Sampler for Heat {
 }
 
 fn of_each_cpu(folder: &Path, file: &str) -> Vec<PathBuf> {
-    let cpus = names(folder).into_iter().filter(|name| {
-        name.strip_prefix("cpu").is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
-    });
+    let cpus = names(folder).into_iter().filter(|name| is_numbered(name, "cpu"));
     cpus.map(|cpu| folder.join(cpu).join(file)).filter(|path| path.exists()).collect()
 }
 
@@ -131,21 +129,15 @@ mod tests {
         heat.sample(Instant::START, &mut out);
         machine.write("sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "5");
         heat.sample(Instant::from_nanos(1), &mut out);
-        let values: Vec<(&str, f64)> = out
-            .series
-            .iter()
-            .map(|series| (series.name.as_str(), series.points.last().map_or(f64::NAN, |point| point.1)))
-            .collect();
-        assert_eq!(
-            values,
-            [
-                ("cpu.frequency.mean", 2e9),
-                ("cpu.frequency.lowest", 1e9),
-                ("temperature.thermal_zone0", 45.5),
-                ("temperature.nvme0n1", -1.0),
-                ("cpu.throttled", 3.0),
-            ]
-        );
-        assert!(out.absent.is_empty());
+        for (name, value) in [
+            ("cpu.frequency.mean", 2e9),
+            ("cpu.frequency.lowest", 1e9),
+            ("temperature.thermal_zone0", 45.5),
+            ("temperature.nvme0n1", -1.0),
+            ("cpu.throttled", 3.0),
+        ] {
+            assert_eq!(out.last(name), Some(value), "{name}");
+        }
+        assert!(out.absent.is_empty() && out.series.len() == 5);
     }
 }

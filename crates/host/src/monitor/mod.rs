@@ -16,7 +16,7 @@ mod series;
 use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use units::{Instant, Nanos};
@@ -25,6 +25,7 @@ use crate::sysroot::{DevNo, SysRoot};
 use crate::target::Facts;
 use crate::target::remote::interfaces_to;
 use crate::topology::with_lower;
+use crate::unwinding::whole;
 
 pub use cpu::{CpuTime, process_cpu, thread_cpu, thread_id, thread_time};
 pub use disk::DeviceCounters;
@@ -61,14 +62,17 @@ impl Spec {
             let nfs = facts.mount.as_ref().filter(|mount| mount.fs_type.starts_with("nfs"));
             spec.nfs.extend(nfs.map(|mount| mount.point.clone()));
         }
-        spec.devices.sort_unstable();
-        spec.devices.dedup();
-        spec.interfaces.sort_unstable();
-        spec.interfaces.dedup();
-        spec.nfs.sort_unstable();
-        spec.nfs.dedup();
+        sorted(&mut spec.devices);
+        sorted(&mut spec.interfaces);
+        sorted(&mut spec.nfs);
         spec
     }
+}
+
+/// Puts them in order, each once.
+fn sorted<T: Ord>(all: &mut Vec<T>) {
+    all.sort_unstable();
+    all.dedup();
 }
 
 impl Default for Spec {
@@ -130,7 +134,7 @@ impl Monitor {
 
     /// The last value of every series so far, by name, for a progress line.
     pub fn latest(&self) -> Vec<(String, f64)> {
-        let sink = locked(&self.sink);
+        let sink = whole(self.sink.lock());
         let last = |series: &Series| Some((series.name.clone(), series.points.last()?.1));
         sink.series.iter().filter_map(last).collect()
     }
@@ -138,7 +142,7 @@ impl Monitor {
     /// Takes a last sample and hands over everything.
     pub fn stop(mut self) -> Observations {
         let cost = self.end();
-        let sink = std::mem::take(&mut *locked(&self.sink));
+        let sink = std::mem::take(&mut *whole(self.sink.lock()));
         Observations { series: sink.series, absent: sink.absent, cost }
     }
 
@@ -154,11 +158,6 @@ impl Drop for Monitor {
     }
 }
 
-/// Whatever a panicking thread left is still what was seen.
-fn locked(sink: &Mutex<Sink>) -> MutexGuard<'_, Sink> {
-    sink.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 struct MonitorThread {
     root: SysRoot,
     interval: Nanos,
@@ -169,7 +168,7 @@ struct MonitorThread {
 
 impl MonitorThread {
     fn new(root: &SysRoot, spec: &Spec, now: Now, sink: Arc<Mutex<Sink>>) -> MonitorThread {
-        let mut out = locked(&sink);
+        let mut out = whole(sink.lock());
         let samplers: Vec<Option<Box<dyn Sampler + Send>>> = vec![
             cpu::Machine::start(root, &mut out).map(boxed),
             disk::Disks::start(root, &spec.devices, &mut out).map(boxed),
@@ -186,6 +185,7 @@ impl MonitorThread {
 
     /// Samples on a fixed grid; a sample that comes late does not shift the ones after it.
     fn run(&mut self, commands: &mpsc::Receiver<MonitorCommand>) {
+        assert!(self.interval >= LEAST_INTERVAL, "samples must be apart, or their grid has no next place");
         let mut due = (self.now)();
         self.sample();
         due = due.saturating_add(self.interval);
@@ -208,12 +208,12 @@ impl MonitorThread {
 
     fn sample(&mut self) {
         let now = (self.now)();
-        let mut sink = locked(&self.sink);
+        let mut sink = whole(self.sink.lock());
         self.samplers.iter_mut().for_each(|sampler| sampler.sample(now, &mut sink));
     }
 
     fn watch(&mut self, thread: u32, label: &str) {
-        let mut sink = locked(&self.sink);
+        let mut sink = whole(self.sink.lock());
         if let Some(mut sampler) = cpu::Thread::start(&self.root, thread, label, &mut sink) {
             sampler.sample((self.now)(), &mut sink);
             self.samplers.push(Box::new(sampler));

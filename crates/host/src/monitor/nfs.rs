@@ -178,11 +178,7 @@ mod tests {
         nfs.sample(Instant::START, &mut out);
         machine.write("proc/self/mountstats", &table(300));
         nfs.sample(Instant::from_nanos(2_000_000_000), &mut out);
-        let value = |what: &str| {
-            let name = format!("nfs./mnt/my nas.{what}");
-            let series = out.series.iter().find(|series| series.name == name);
-            series.and_then(|series| series.points.last()).map(|point| point.1)
-        };
+        let value = |what: &str| out.last(&format!("nfs./mnt/my nas.{what}"));
         assert_eq!(value("read_ops_per_s"), Some(100.0));
         assert_eq!(value("read_bytes_per_s"), Some(100.0 * 4096.0));
         assert_eq!(value("write_bytes_per_s"), Some(0.0));

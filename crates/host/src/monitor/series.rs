@@ -59,6 +59,13 @@ impl Sink {
         Slot(self.series.len() - 1)
     }
 
+    /// The last value of the series of that name.
+    #[cfg(test)]
+    pub(super) fn last(&self, name: &str) -> Option<f64> {
+        let series = self.series.iter().find(|series| series.name == name);
+        series.and_then(|series| series.points.last()).map(|point| point.1)
+    }
+
     pub(super) fn miss(&mut self, name: impl Into<String>, reason: impl Into<String>) {
         self.absent.push(Absent { name: name.into(), reason: reason.into() });
     }

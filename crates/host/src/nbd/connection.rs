@@ -34,10 +34,7 @@ impl Connection {
     /// Connects and agrees on the export.
     pub fn to(uri: &Uri) -> Result<Connection, NbdError> {
         let text = uri.to_string();
-        let failed = |what| {
-            let uri = text.clone();
-            move |source| NbdError::Io { uri, what, source }
-        };
+        let failed = |what| NbdError::io(&text, what);
         let mut stream = connected(&uri.address).map_err(failed("cannot connect"))?;
         stream.wait_at_most(Some(PATIENCE)).map_err(failed("cannot be waited for"))?;
         let offered = agree(&mut stream, &uri.export).map_err(|why| match why {
@@ -74,15 +71,14 @@ impl Connection {
     /// Asks, and waits for the reply; the data that come with it are next.
     fn asked(&mut self, what: &'static str, command: u16, offset: u64, len: u64) -> Result<(), NbdError> {
         let request = Request { flags: 0, command, cookie: 0, offset, len };
-        let sent = self.stream.write_all(&request.header());
-        sent.map_err(|source| NbdError::Io { uri: self.uri.clone(), what: "sending failed", source })?;
+        self.stream.write_all(&request.header()).map_err(NbdError::io(&self.uri, "sending failed"))?;
         let mut header = [0; REPLY_LEN];
         self.take(&mut header)?;
         match simple_reply_of(&header) {
             Some((0, _)) => Ok(()),
             Some((errno, _)) => {
                 let source = io::Error::from_raw_os_error(narrow::<i32>(errno & 0xffff));
-                Err(NbdError::Io { uri: self.uri.clone(), what, source })
+                Err(NbdError::io(&self.uri, what)(source))
             }
             None => {
                 let why = "it answers with what is no reply";
@@ -92,11 +88,7 @@ impl Connection {
     }
 
     fn take(&mut self, bytes: &mut [u8]) -> Result<(), NbdError> {
-        self.stream.read_exact(bytes).map_err(|source| NbdError::Io {
-            uri: self.uri.clone(),
-            what: "the server did not answer",
-            source,
-        })
+        self.stream.read_exact(bytes).map_err(NbdError::io(&self.uri, "the server did not answer"))
     }
 }
 

@@ -48,6 +48,14 @@ pub enum NbdError {
     },
 }
 
+impl NbdError {
+    /// That the system refused `what` of the export at `uri`.
+    pub(crate) fn io(uri: &str, what: &'static str) -> impl FnOnce(io::Error) -> NbdError {
+        let uri = uri.to_owned();
+        move |source| NbdError::Io { uri, what, source }
+    }
+}
+
 /// What an export was found to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {

@@ -1,10 +1,10 @@
 //! `nbd://host:port/export` and `nbd+unix:///export?socket=PATH`.
 
-use std::ffi::OsString;
 use std::fmt;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+
+use crate::escape::unescaped;
 
 /// The port of NBD where none is given.
 const PORT: u16 = 10_809;
@@ -69,7 +69,7 @@ impl FromStr for Uri {
         let (scheme, rest) = text.split_once("://").ok_or_else(|| wrong("there is no `://`"))?;
         let (place, query) = rest.split_once('?').map_or((rest, None), |(place, query)| (place, Some(query)));
         let (host, export) = place.split_once('/').unwrap_or((place, ""));
-        let name = decoded(export).and_then(|bytes| String::from_utf8(bytes).ok());
+        let name = unescaped(export).and_then(|name| name.into_string().ok());
         let export = name.ok_or_else(|| wrong("its export is no text"))?;
         if export.len() > NAME_MOST {
             return Err(wrong("its export has more than 4096 bytes"));
@@ -81,7 +81,7 @@ impl FromStr for Uri {
             .map(|one| one.split_once('=').unwrap_or((one, "")))
         {
             match key {
-                "socket" => socket = decoded(value).filter(|path| !path.is_empty()),
+                "socket" => socket = unescaped(value).filter(|path| !path.is_empty()),
                 other => return Err(wrong(&format!("`{other}` is not known after the `?`"))),
             }
         }
@@ -91,7 +91,7 @@ impl FromStr for Uri {
             ("nbd+unix", Some(_)) if !host.is_empty() => {
                 return Err(wrong("a socket has no host; write three slashes"));
             }
-            ("nbd+unix", Some(path)) => Address::Unix(OsString::from_vec(path).into()),
+            ("nbd+unix", Some(path)) => Address::Unix(path.into()),
             ("nbd+unix", None) => return Err(wrong("`?socket=PATH` is missing")),
             _ if scheme.starts_with("nbds") => return Err(wrong("TLS is not supported")),
             _ => return Err(wrong("TCP and Unix sockets are what is supported")),
@@ -111,25 +111,6 @@ fn tcp(text: &str) -> Option<Address> {
     };
     let port = if port.is_empty() { PORT } else { port.parse().ok()? };
     (!host.is_empty() && port > 0).then(|| Address::Tcp(host.into(), port))
-}
-
-/// With `%41` read as `A`.
-fn decoded(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let digits = [rest.next()?, rest.next()?];
-                let digits = std::str::from_utf8(&digits)
-                    .ok()
-                    .filter(|text| text.bytes().all(|one| one.is_ascii_hexdigit()))?;
-                u8::from_str_radix(digits, 16).ok()?
-            }
-            other => other,
-        });
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! A thread that asks again and again how far it is.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use units::{Instant, Nanos};
 
 use super::{ProgressError, Reading, Source};
 use crate::clock::Clock;
+use crate::unwinding::whole;
 
 const MOST_OFTEN: Nanos = Nanos::from_millis(200);
 const LEAST_OFTEN: Nanos = Nanos::from_secs(10);
@@ -41,7 +42,10 @@ impl Watcher {
             while !end.load(Ordering::Relaxed) {
                 let said = source.read();
                 let at = clock.now();
-                lock(&filled).push(Sample { at, said });
+                let mut filled = whole(filled.lock());
+                assert!(filled.last().is_none_or(|before| before.at <= at), "answers are in order of time");
+                filled.push(Sample { at, said });
+                drop(filled);
                 let hundredth = Nanos::new(at.saturating_since(started).get() / 100);
                 clock.sleep_until(at.saturating_add(hundredth.clamp(MOST_OFTEN, LEAST_OFTEN)));
             }
@@ -51,7 +55,7 @@ impl Watcher {
 
     /// Every answer so far, in order of time.
     pub fn samples(&self) -> Vec<Sample> {
-        lock(&self.samples).clone()
+        whole(self.samples.lock()).clone()
     }
 
     /// Whether it still asks. It ends by itself where it panics, and nothing new will come.
@@ -61,7 +65,7 @@ impl Watcher {
 
     /// The last of them.
     pub fn last(&self) -> Option<Sample> {
-        lock(&self.samples).last().cloned()
+        whole(self.samples.lock()).last().cloned()
     }
 }
 
@@ -69,9 +73,4 @@ impl Drop for Watcher {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Relaxed);
     }
-}
-
-fn lock(samples: &Mutex<Vec<Sample>>) -> MutexGuard<'_, Vec<Sample>> {
-    // A list that was pushed to or not is whole either way.
-    samples.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,14 +1,13 @@
 //! One thing that is changed, as a line of text.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, StatxFlags, statx};
 
+use crate::escape::{escaped, unescaped};
 use crate::handle;
 use crate::sysroot::DevNo;
 
@@ -123,14 +122,16 @@ impl Change {
 
     /// One line without its end, of words apart by single spaces.
     pub(super) fn to_line(&self) -> String {
-        match self {
+        let line = match self {
             Change::Scratch(file, creation) => format!("scratch {} {creation:032x}", file.to_words()),
             Change::Plain(file) => format!("plain {}", file.to_words()),
             Change::Tree(file) => format!("tree {}", file.to_words()),
             Change::Queue(Setting { knob, device, sequence, before, set }) => {
                 format!("{} {device} {} {before} {}", knob.named(), or_dash(*sequence), set.join(","))
             }
-        }
+        };
+        debug_assert_eq!(Change::from_line(&line).as_ref(), Some(self), "a change is read as it is noted");
+        line
     }
 
     /// What [`Change::to_line`] wrote; `None` for anything else.
@@ -157,6 +158,7 @@ impl Change {
 
 impl MadeFile {
     fn to_words(&self) -> String {
+        assert!(self.path.is_absolute(), "who reads a journal has another working directory");
         let id = match self.id {
             None => "- - -".to_owned(),
             Some(id) => format!("{} {} {}", id.device, id.inode, or_dash(id.born)),
@@ -174,12 +176,12 @@ impl MadeFile {
                 born: of_dash(born)?,
             }),
         };
-        Some(MadeFile { path: unescaped(path)?, folder: folder.parse().ok()?, id })
+        Some(MadeFile { path: unescaped(path)?.into(), folder: folder.parse().ok()?, id })
     }
 }
 
 /// A value of a setting: letters and digits, some of them apart by dashes.
-fn value(word: &str) -> Option<String> {
+pub(super) fn value(word: &str) -> Option<String> {
     let is_value =
         !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     is_value.then(|| word.to_owned())
@@ -196,36 +198,11 @@ fn of_dash<T: std::str::FromStr>(word: &str) -> Option<Option<T>> {
     }
 }
 
-/// Every byte that is no visible ASCII, and the percent sign, as `%20`: any path is one word.
-pub(super) fn escaped(text: &OsStr) -> String {
-    let escape = |byte: &u8| match byte {
-        b'%' => "%25".to_owned(),
-        byte if byte.is_ascii_graphic() => char::from(*byte).to_string(),
-        byte => format!("%{byte:02x}"),
-    };
-    text.as_bytes().iter().map(escape).collect()
-}
-
-fn unescaped(word: &str) -> Option<PathBuf> {
-    let mut bytes = Vec::with_capacity(word.len());
-    let mut rest = word.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        let (byte, tail) = match (first, tail) {
-            (b'%', [high, low, tail @ ..]) => {
-                let digits = [*high, *low];
-                (u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?, tail)
-            }
-            (b'%', _) => return None,
-            (byte, tail) => (*byte, tail),
-        };
-        bytes.push(byte);
-        rest = tail;
-    }
-    Some(PathBuf::from(OsStr::from_bytes(&bytes)))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
 
     fn file(path: &[u8], id: Option<FileId>) -> MadeFile {

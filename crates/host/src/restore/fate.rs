@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::change::{Change, FileId, MadeFile};
@@ -60,14 +60,13 @@ fn scratch(root: &SysRoot, made: &MadeFile, creation: u128, whose: Whose) -> io:
         let mark = header_of(&file)?;
         let is_marked = mark.is_some_and(|mark| mark.creation == creation);
         if !is_marked && !is_unfinished {
-            let why = "it no longer has Fathom's mark, so it was left";
-            return Ok(Fate::Left(why.into()));
+            return Ok(unmarked());
         }
         // One that was put aside was about to be removed all the same.
         if matches!(mark, Some(Header { keep: true, .. })) && path == made.path {
             return Ok(Fate::Nothing);
         }
-        if whose != Whose::Own && is_locked(&file) {
+        if whose != Whose::Own && handle::is_locked_by_another(&file) {
             // Whoever uses it has noted it himself.
             return Ok(Fate::Nothing);
         }
@@ -113,7 +112,7 @@ fn tree(made: &MadeFile, whose: Whose) -> io::Result<Fate> {
             Ok(()) => Fate::Restored("removed".into()),
             Err(_) => Fate::Nothing,
         }),
-        FolderState::Foreign => Ok(Fate::Left("it no longer has Fathom's mark, so it was left".into())),
+        FolderState::Foreign => Ok(unmarked()),
         FolderState::Left => {
             let mut trees =
                 tree::Trees::open(directory, false, &Journal::default()).map_err(io::Error::other)?;
@@ -123,8 +122,13 @@ fn tree(made: &MadeFile, whose: Whose) -> io::Result<Fate> {
     }
 }
 
+fn unmarked() -> Fate {
+    Fate::Left("it no longer has Fathom's mark, so it was left".into())
+}
+
 /// Removes what was found to be ours, unless a loop device reads and writes it.
 fn remove(root: &SysRoot, path: &Path, file: &File) -> io::Result<Fate> {
+    assert!(file.metadata()?.is_file(), "only a regular file is removed by its name");
     if let Some(by) = safety::loop_over(root, path, file) {
         let by = by.display();
         let why = format!("it is behind {by}; detach that (`losetup --detach {by}`) and it can be removed");
@@ -181,14 +185,9 @@ fn absent(made: &MadeFile) -> Fate {
 
 /// What is at `path` itself, open for reading; `None` where nothing is, or a link.
 fn look(path: &Path) -> io::Result<Option<File>> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    match rustix::fs::open(path, flags, Mode::empty()) {
-        Ok(file) => Ok(Some(file.into())),
+    match handle::open_itself(path, OFlags::RDONLY) {
+        Ok(file) => Ok(Some(file)),
         Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-fn is_locked(file: &File) -> bool {
-    flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
 }

@@ -9,14 +9,16 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::change::{Change, escaped};
+use super::change::Change;
 use super::replay::{self, Report};
+use crate::escape::escaped;
 use crate::scratch::fnv1a;
 use crate::sysroot::{SysRoot, text};
+use crate::unwinding::whole;
 use crate::{handle, random};
 
 /// Journals have this behind their names.
@@ -102,6 +104,17 @@ impl Noted {
         Ok(())
     }
 
+    /// What was made, with the note that it is to be put back; where it was not made there is nothing to put back.
+    pub fn of<T, E>(self, made: Result<T, E>) -> Result<(T, Noted), E> {
+        match made {
+            Ok(made) => Ok((made, self)),
+            Err(error) => {
+                self.done();
+                Err(error)
+            }
+        }
+    }
+
     /// The change was put back, or not made. The journal goes with the last one.
     pub fn done(self) {
         let Some(inner) = &self.journal.0 else { return };
@@ -125,7 +138,7 @@ impl Noted {
 
 impl Inner {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        whole(self.state.lock())
     }
 
     fn add(&self, state: &mut State, number: u64, change: &Change) -> io::Result<()> {
@@ -164,7 +177,8 @@ impl Inner {
     }
 }
 
-fn write_line(file: &mut File, line: &str) -> io::Result<()> {
+/// One line with its checksum.
+pub(super) fn write_line(file: &mut File, line: &str) -> io::Result<()> {
     assert!(!line.contains('\n'), "a line of the journal must be one");
     file.write_all(format!("{line} {:016x}\n", fnv1a(line.as_bytes())).as_bytes())
 }
@@ -198,7 +212,9 @@ impl Owner {
     fn to_line(&self) -> String {
         let of = |(pid, start): (u32, u64)| format!("{pid} {start}");
         let guard = self.guard.map_or_else(|| "- -".into(), of);
-        format!("fathom-restore 1 {} {} {} {guard}", self.machine, self.boot, of(self.process))
+        let line = format!("fathom-restore 1 {} {} {} {guard}", self.machine, self.boot, of(self.process));
+        debug_assert_eq!(Owner::from_line(&line).as_ref(), Some(self), "an owner is read as it is written");
+        line
     }
 
     pub fn from_line(line: &str) -> Option<Owner> {

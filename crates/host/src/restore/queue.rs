@@ -8,12 +8,12 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use units::{Bytes, Instant, Nanos};
 
-use super::change::{Change, Knob, Setting};
+use super::change::{Change, Knob, Setting, value};
 use super::fate::Fate;
 use super::journal::{Journal, Noted};
 use super::replay::Whose;
 use crate::clock::Clock;
-use crate::sysroot::{SysRoot, number, text};
+use crate::sysroot::{SysRoot, chosen, number, text};
 use crate::target::Device;
 
 /// What a setting is to be.
@@ -129,8 +129,9 @@ impl QueueSetting {
     }
 
     fn write(&mut self, value: QueueValue<'_>) -> io::Result<()> {
-        let knob = self.setting.knob;
-        if let Err(error) = fs::write(&self.path, format!("{}\n", value.text())) {
+        let (knob, value) = (self.setting.knob, value.text());
+        assert!(self.setting.set.contains(&value), "a value must be noted before it is written");
+        if let Err(error) = fs::write(&self.path, format!("{value}\n")) {
             return Err(match (knob, text(&self.path)) {
                 (Knob::Scheduler, Some(known)) => {
                     io::Error::new(error.kind(), format!("{error}; the device can have: {known}"))
@@ -165,8 +166,7 @@ fn current(knob: Knob, path: &Path) -> io::Result<String> {
     let word = match knob {
         Knob::ReadAhead => text.trim().parse::<u64>().ok().map(|kib| kib.to_string()),
         Knob::Scheduler => {
-            let chosen = text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
-            chosen.or_else(|| Some(text.trim()).filter(|text| *text == "none")).map(str::to_owned)
+            chosen(&text).or_else(|| Some(text.trim()).filter(|text| *text == "none")).and_then(value)
         }
     };
     word.ok_or_else(|| io::Error::other(format!("no {} in {}", knob.named(), path.display())))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use units::Nanos;
 
 use super::change::Change;
 use super::fate::Fate;
-use super::journal::{ENDING, Owner, boot, machine, started};
+use super::journal::{ENDING, Owner, boot, machine, started, write_line};
 use crate::clock::Clock;
 use crate::handle;
 use crate::scratch::fnv1a;
@@ -121,9 +121,8 @@ fn replay_one(path: &Path, patience: Nanos, report: &mut Report) -> io::Result<(
         let before = report.failed.len();
         match report.add(change, change.put_back(&SysRoot::real(), whose)) {
             true => {
-                let line = format!("- {number}");
                 // Untold it is found to be put back already.
-                let _untold = file.write_all(format!("{line} {:016x}\n", fnv1a(line.as_bytes())).as_bytes());
+                let _untold = write_line(&mut file, &format!("- {number}"));
             }
             false => is_left = true,
         }

@@ -24,6 +24,7 @@ pub(super) fn first_data(file: &File, size: Bytes) -> io::Result<Option<Bytes>> 
         assert!(from <= to && to <= size, "what is looked at must lie within the device");
         let mut at = from.get();
         loop {
+            assert!(at <= to.get(), "no byte may be read behind what is looked at");
             let bytes = read(file, at, PIECE.min(narrow::<usize>(to.get() - at)))?;
             // At the end of what is looked at, or of the device.
             let Some(first) = bytes.first() else { break };

@@ -84,6 +84,7 @@ impl Consent {
 
     /// Whether this names exactly that file, whose path must be absolute and free of symbolic links.
     pub fn names_file(&self, path: &Path) -> bool {
+        assert!(path.is_absolute(), "a file is named by where it is, from anywhere");
         matches!(&self.to, Subject::File(named) if named.as_os_str() == path.as_os_str())
     }
 }

@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 
 use units::Bytes;
 
-use crate::safety::blank;
+use crate::each_once;
 use crate::safety::reason::Reason;
 use crate::safety::signatures::signatures;
-use crate::safety::usage::{self, LoopOver, is_same, unknown};
+use crate::safety::usage::{self, LoopOver, is_same, known};
+use crate::safety::{blank, contents};
 use crate::sysroot::{DevNo, SysRoot, names, text};
 use crate::target::device::{devno_of_name, devno_of_node};
 use crate::target::mounts::{self, Mount};
@@ -70,18 +71,8 @@ struct Case<'a> {
 impl<'a> Case<'a> {
     /// What cannot be read is a reason of its own: nothing follows from an empty table then.
     fn of(root: &'a SysRoot, device: &'a Device, reasons: &mut Vec<Reason>) -> Case<'a> {
-        let mounts = mounts::read(root).unwrap_or_else(|error| {
-            reasons.push(unknown("what is mounted", mounts::table(root), &error));
-            Vec::new()
-        });
-        let swaps = usage::swaps(root).unwrap_or_else(|error| {
-            reasons.push(unknown("what is swapped to", root.proc.join("swaps"), &error));
-            Vec::new()
-        });
-        let loops = usage::loops(root).unwrap_or_else(|error| {
-            reasons.push(unknown("what is behind loop devices", root.sys.join("class/block"), &error));
-            Vec::new()
-        });
+        let mounts = known(mounts::read(root), "what is mounted", mounts::table(root), reasons);
+        let (swaps, loops) = (usage::swaps(root, reasons), usage::loops(root, reasons));
         // Without the mounts, a loop ends at its file instead of leading to the disk that holds it.
         let below = below(root, &[], device.devno);
         let mut neighbours = Vec::new();
@@ -102,16 +93,9 @@ impl<'a> Case<'a> {
     /// Everything that must not be in use, each once.
     fn family(&self) -> Vec<&Device> {
         let relatives = self.above.iter().chain(&self.below).map(|relative| &relative.device);
-        let mut family: Vec<&Device> = Vec::new();
-        for device in std::iter::once(self.device).chain(relatives).chain(&self.neighbours) {
-            if !family.iter().any(|known| known.devno == device.devno) {
-                family.push(device);
-            }
-        }
-        debug_assert!(
-            family.iter().any(|known| known.devno == self.device.devno),
-            "a device must be of its own family"
-        );
+        let all = std::iter::once(self.device).chain(relatives).chain(&self.neighbours);
+        let family = each_once(all, |device| device.devno);
+        assert_eq!(family[0].devno, self.device.devno, "a device must be of its own family");
         family
     }
 
@@ -195,8 +179,7 @@ impl<'a> Case<'a> {
         for other in self.loops.iter().filter(|other| other.name != self.device.name) {
             let shares_file = own.is_some_and(|own| other.is_over(&own.named, own.id()));
             if shares_file || parts.iter().any(|part| other.is_over_device(&part.node, part.devno)) {
-                let by = node_text(self.root, &other.name);
-                reasons.push(Reason::BehindLoop { file: other.named.display().to_string(), by });
+                reasons.push(other.against(self.root, other.named.display().to_string()));
             }
         }
     }
@@ -211,15 +194,8 @@ impl<'a> Case<'a> {
 
     fn carrying(&self, reasons: &mut Vec<Reason>) {
         for part in self.parts() {
-            let device = node(part);
-            match File::open(&part.node).and_then(|file| signatures(&file, part.size)) {
-                Ok(found) => reasons.extend(found.into_iter().map(|signature| Reason::Signature {
-                    device: device.clone(),
-                    name: signature.name,
-                    offset: signature.offset,
-                })),
-                Err(error) => reasons.push(Reason::Unreadable { device, why: error.to_string() }),
-            }
+            let found = File::open(&part.node).and_then(|file| signatures(&file, part.size));
+            reasons.extend(contents(&node(part), found));
         }
     }
 
@@ -238,10 +214,6 @@ impl<'a> Case<'a> {
 
 fn node(device: &Device) -> String {
     device.node.display().to_string()
-}
-
-fn node_text(root: &SysRoot, name: &str) -> String {
-    root.node(name).display().to_string()
 }
 
 /// What the running system stands on: the devices of `/`, of what it boots from, and the root the kernel was told of,

@@ -11,7 +11,8 @@ use units::Bytes;
 use units::convert::narrow;
 
 use super::blank::{EDGE, first_data};
-use super::{Consent, Judgement, Reason, Signature, Subject, add_missing, signatures};
+use super::device::DeviceFindings;
+use super::{Consent, Judgement, Reason, Signature, Subject, contents, destroying, signatures};
 use crate::nbd::{Connection, Export, NbdError};
 
 /// One read.
@@ -27,32 +28,15 @@ pub(super) fn judge(export: &Export, consent: Option<&Consent>) -> Judgement {
     if export.offered.is_read_only() {
         reasons.push(Reason::ReadOnly { device: name.clone() });
     }
-    let mut consents = vec![name.clone()];
-    let mut data_at = None;
-    match held(export) {
-        Ok((known, at)) => {
-            reasons.extend(known.into_iter().map(|Signature { name: what, offset }| Reason::Signature {
-                device: name.clone(),
-                name: what,
-                offset,
-            }));
-            data_at = at;
-        }
-        Err(why) => reasons.push(Reason::Unreadable { device: name.clone(), why }),
-    }
-    if data_at.is_some() {
-        consents = vec![Consent::of_data(&name)];
-    }
-    match consent {
-        Some(consent) if matches!(&consent.to, Subject::Device(text) if *text == name) => {
-            let is_known = reasons.iter().any(|reason| matches!(reason, Reason::Signature { .. }));
-            if let Some(at) = data_at.filter(|_| !consent.data && !is_known) {
-                reasons.push(Reason::NotBlank { device: name.clone(), at, name: Consent::of_data(&name) });
-            }
-        }
-        given => add_missing(given, &consents, &mut reasons),
-    }
-    Judgement { what: export.to_string(), destroys: true, consents, reasons }
+    let (known, data_at) = match held(export) {
+        Ok((known, data_at)) => (Ok(known), data_at),
+        Err(why) => (Err(why), None),
+    };
+    reasons.extend(contents(&name, known));
+    let is_for_it = |consent: &Consent| matches!(&consent.to, Subject::Device(text) if *text == name);
+    let given = (consent, consent.is_some_and(is_for_it));
+    let (names, findings) = (vec![name.clone()], DeviceFindings { reasons, data_at });
+    destroying(export.to_string(), name.clone(), names, findings, given)
 }
 
 /// Known signatures, and where the first data is, at either end of an export.
@@ -78,6 +62,7 @@ fn edges(export: &Export) -> Result<io::Result<File>, NbdError> {
     let head = EDGE.get().min(end);
     let tail = end.saturating_sub(EDGE.get()).max(head);
     let piece = PIECE.min(export.offered.largest.get() / block * block);
+    assert!(piece > 0 && piece.is_multiple_of(block), "each read must be of whole blocks");
     let mut bytes = vec![0; narrow::<usize>(piece)];
     for (from, to) in [(0, head), (tail, end)] {
         let mut at = from;

@@ -18,9 +18,9 @@ mod signatures;
 mod tests;
 mod usage;
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -31,6 +31,8 @@ use crate::sysroot::{DevNo, SysRoot};
 use crate::target::mounts::{self, holding};
 use crate::target::{Device, Target, TargetKind};
 use crate::{handle, plain, scratch};
+
+use device::DeviceFindings;
 
 pub use consent::{Consent, ConsentError, Subject};
 pub use reason::{Reason, Refusal};
@@ -88,7 +90,7 @@ pub fn judge(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Judg
 
 /// A file as it is looked at: for reading, and no link at the end of its path.
 fn open_to_look(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
+    Ok(handle::open_itself(path, OFlags::RDONLY)?)
 }
 
 /// The one of several consents that is for the target. Where none is, the first, so that the refusal tells it.
@@ -242,24 +244,43 @@ fn judge_device(root: &SysRoot, node: &Path, devno: DevNo, consent: Option<&Cons
     };
     // The node that was named is the one to be opened; a node below /dev could be a copy with another name.
     let device = Device { node: node.into(), ..device };
-    let device::DeviceFindings { mut reasons, data_at } = device::look(root, &device);
-    let mut consents = device.consents();
-    if data_at.is_some() {
-        consents.iter_mut().for_each(|name| *name = Consent::of_data(name));
-    }
-    match consent {
-        Some(consent) if consent.names_device(&device) => {
-            reasons.extend(ambiguous(root, &device, consent));
+    let mut findings = device::look(root, &device);
+    let named = consent.filter(|consent| consent.names_device(&device));
+    findings.reasons.extend(named.and_then(|consent| ambiguous(root, &device, consent)));
+    let (what, node, names) = (device.in_words(), device.node.display().to_string(), device.consents());
+    destroying(what, node, names, findings, (consent, named.is_some()))
+}
+
+/// The judgement of what is not Fathom's own: `device` is it in reasons, by `names` it is consented to, and of what was given it is
+/// said whether it is for this one.
+fn destroying(
+    what: String,
+    device: String,
+    names: Vec<String>,
+    DeviceFindings { mut reasons, data_at }: DeviceFindings,
+    (given, is_for_it): (Option<&Consent>, bool),
+) -> Judgement {
+    let consents = match data_at {
+        Some(_) => names.iter().map(|name| Consent::of_data(name)).collect(),
+        None => names,
+    };
+    match given.filter(|_| is_for_it) {
+        Some(consent) => {
             // Of a known content that has been said, and that is refused whatever consent says.
             let is_known = reasons.iter().any(|reason| matches!(reason, Reason::Signature { .. }));
             if let Some(at) = data_at.filter(|_| !consent.data && !is_known) {
                 let name = Consent { data: true, ..consent.clone() }.to_string();
-                reasons.push(Reason::NotBlank { device: device.node.display().to_string(), at, name });
+                reasons.push(Reason::NotBlank { device, at, name });
             }
+            assert!(
+                consent.data || data_at.is_none() || !reasons.is_empty(),
+                "data may be lost only where consent speaks of it"
+            );
         }
-        given => add_missing(given, &consents, &mut reasons),
+        None => add_missing(given, &consents, &mut reasons),
     }
-    Judgement { what: device.in_words(), destroys: true, consents, reasons }
+    assert!(is_for_it || !reasons.is_empty(), "only a consent that names it may destroy it");
+    Judgement { what, destroys: true, consents, reasons }
 }
 
 /// Another device that answers to the same name, as cheap disks with the same serial number do.
@@ -306,26 +327,21 @@ fn judge_file(
             let what = format!("the scratch file {text} ({size})");
             return Judgement { what, destroys: false, consents: Vec::new(), reasons };
         }
-        Ok(None) => reasons.extend(opened.iter().flat_map(|file| contents(&text, file, size))),
+        Ok(None) => reasons.extend(opened.iter().flat_map(|file| contents(&text, signatures(file, size)))),
         Err(why) => reasons.push(Reason::Unreadable { device: text.clone(), why }),
     }
-    let consents = vec![text.clone()];
-    if !consent.is_some_and(|consent| consent.names_file(path)) {
-        add_missing(consent, &consents, &mut reasons);
-    }
     let what = format!("{text} ({size}, a file that is not Fathom's own)");
-    Judgement { what, destroys: true, consents, reasons }
+    let is_for_it = consent.is_some_and(|consent| consent.names_file(path));
+    let (names, findings) = (vec![text.clone()], DeviceFindings { reasons, data_at: None });
+    destroying(what, text, names, findings, (consent, is_for_it))
 }
 
-/// What a file carries as an image of a device does: a file system, a partition table.
-fn contents(path: &str, file: &File, size: Bytes) -> Vec<Reason> {
-    let device = path.to_owned();
-    match signatures(file, size) {
-        Ok(found) => found
-            .into_iter()
-            .map(|Signature { name, offset }| Reason::Signature { device: device.clone(), name, offset })
-            .collect(),
-        Err(error) => vec![Reason::Unreadable { device, why: error.to_string() }],
+/// What `device`, or a file as an image of one, was found to carry: a file system, a partition table.
+fn contents(device: &str, found: Result<Vec<Signature>, impl ToString>) -> Vec<Reason> {
+    let of = |Signature { name, offset }| Reason::Signature { device: device.into(), name, offset };
+    match found {
+        Ok(found) => found.into_iter().map(of).collect(),
+        Err(why) => vec![Reason::Unreadable { device: device.into(), why: why.to_string() }],
     }
 }
 

@@ -227,6 +227,7 @@ fn zfs(file: &File, size: Bytes) -> io::Result<Option<Signature>> {
 }
 
 fn has(file: &File, offset: u64, magic: &[u8]) -> io::Result<bool> {
+    assert!(!magic.is_empty(), "a magic without a byte would be found everywhere");
     Ok(read(file, offset, magic.len())? == magic)
 }
 
@@ -254,7 +255,7 @@ fn filled(length: usize, mut read: impl FnMut(&mut [u8], usize) -> io::Result<us
 }
 
 fn le32(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    u32::from_le_bytes(crate::bytes_at(bytes, at))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** compares files by device and inode, never by the text of their paths, wherever the kernel tells both.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -22,24 +22,14 @@ pub(super) type FileId = (u64, u64);
 /// Every use of the file at `path`, which `file` is open on for reading.
 pub(super) fn of_file(root: &SysRoot, path: &Path, file: &File) -> Vec<Reason> {
     let text = path.display().to_string();
-    let id = file.metadata().ok().map(|stat| (stat.dev(), stat.ino()));
+    let id = id_of(file.metadata());
     let mut reasons = Vec::new();
-    match swaps(root) {
-        Ok(swaps) if swaps.iter().any(|swap| is_same(swap, path, id)) => {
-            reasons.push(Reason::Swap { device: text.clone() });
-        }
-        Ok(_) => {}
-        Err(error) => reasons.push(unknown("what is swapped to", root.proc.join("swaps"), &error)),
+    if swaps(root, &mut reasons).iter().any(|swap| is_same(swap, path, id)) {
+        reasons.push(Reason::Swap { device: text.clone() });
     }
-    match loops(root) {
-        Ok(loops) => reasons.extend(loops.iter().filter(|each| each.is_over(path, id)).map(|each| {
-            let by = root.node(&each.name).display().to_string();
-            Reason::BehindLoop { file: text.clone(), by }
-        })),
-        Err(error) => {
-            reasons.push(unknown("what is behind loop devices", root.sys.join("class/block"), &error));
-        }
-    }
+    let loops = loops(root, &mut reasons);
+    let over = loops.iter().filter(|each| each.is_over(path, id));
+    reasons.extend(over.map(|each| each.against(root, text.clone())));
     reasons.extend(lock_on(file).map(|kind| Reason::Locked { file: text.clone(), kind }));
     // A loop device or swap keeps its file open too; that it does has been said.
     if reasons.is_empty() && is_open_for_writing(file) {
@@ -50,8 +40,8 @@ pub(super) fn of_file(root: &SysRoot, path: &Path, file: &File) -> Vec<Reason> {
 
 /// The loop device over the file at `path`, which `file` is open on; `None` where there is none, or none is known of.
 pub(crate) fn loop_over(root: &SysRoot, path: &Path, file: &File) -> Option<PathBuf> {
-    let id = file.metadata().ok().map(|stat| (stat.dev(), stat.ino()));
-    let over = loops(root).ok()?.into_iter().find(|each| each.is_over(path, id))?;
+    let id = id_of(file.metadata());
+    let over = read_loops(root).ok()?.into_iter().find(|each| each.is_over(path, id))?;
     Some(root.node(&over.name))
 }
 
@@ -60,9 +50,32 @@ pub(super) fn unknown(what: &'static str, table: PathBuf, error: &io::Error) -> 
     Reason::Unknown { what, table, why: error.to_string() }
 }
 
+/// What was found; nothing, and a reason for it, where `table` cannot be read.
+pub(super) fn known<T>(
+    found: io::Result<Vec<T>>,
+    what: &'static str,
+    table: PathBuf,
+    reasons: &mut Vec<Reason>,
+) -> Vec<T> {
+    found.unwrap_or_else(|error| {
+        reasons.push(unknown(what, table, &error));
+        Vec::new()
+    })
+}
+
+/// The files and devices that are swapped to.
+pub(super) fn swaps(root: &SysRoot, reasons: &mut Vec<Reason>) -> Vec<PathBuf> {
+    known(read_swaps(root), "what is swapped to", root.proc.join("swaps"), reasons)
+}
+
+/// Every loop device that is set up.
+pub(super) fn loops(root: &SysRoot, reasons: &mut Vec<Reason>) -> Vec<LoopOver> {
+    known(read_loops(root), "what is behind loop devices", root.sys.join("class/block"), reasons)
+}
+
 /// The files and devices that are swapped to (`Documentation/filesystems/proc.rst`, `/proc/swaps`). None on a kernel
 /// without swap, which has no such table beside its others.
-pub(super) fn swaps(root: &SysRoot) -> io::Result<Vec<PathBuf>> {
+fn read_swaps(root: &SysRoot) -> io::Result<Vec<PathBuf>> {
     let table = match std::fs::read(root.proc.join("swaps")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && root.proc.join("meminfo").exists() => {
             return Ok(Vec::new());
@@ -98,17 +111,21 @@ impl LoopOver {
 
     /// Whether it reads and writes that block device.
     pub fn is_over_device(&self, node: &Path, devno: DevNo) -> bool {
-        self.over == Some(devno) || (self.id.is_none() && is_same(&self.named, node, id_of(node)))
+        self.over == Some(devno) || (self.id.is_none() && is_same(&self.named, node, id_at(node)))
+    }
+
+    /// That it speaks against writing to `file`.
+    pub fn against(&self, root: &SysRoot, file: String) -> Reason {
+        Reason::BehindLoop { file, by: root.node(&self.name).display().to_string() }
     }
 
     /// The file behind it.
     pub fn id(&self) -> Option<FileId> {
-        self.id.or_else(|| id_of(&self.named))
+        self.id.or_else(|| id_at(&self.named))
     }
 }
 
-/// Every loop device that is set up.
-pub(super) fn loops(root: &SysRoot) -> io::Result<Vec<LoopOver>> {
+fn read_loops(root: &SysRoot) -> io::Result<Vec<LoopOver>> {
     let devices = root.sys.join("class/block");
     std::fs::read_dir(&devices)?;
     let loops = names(&devices).into_iter().filter(|name| name.starts_with("loop"));
@@ -143,14 +160,18 @@ fn asked(node: &Path) -> Option<(FileId, Option<DevNo>)> {
     (answer == 0).then_some(((info.device, info.inode), over))
 }
 
-fn id_of(path: &Path) -> Option<FileId> {
-    std::fs::metadata(path).ok().map(|stat| (stat.dev(), stat.ino()))
+fn id_of(stat: io::Result<Metadata>) -> Option<FileId> {
+    stat.ok().map(|stat| (stat.dev(), stat.ino()))
+}
+
+fn id_at(path: &Path) -> Option<FileId> {
+    id_of(std::fs::metadata(path))
 }
 
 /// Whether `named` leads to the file at `path`, whose number is `id`: the same path, a hard link, or another mount of
 /// the same place.
 pub(super) fn is_same(named: &Path, path: &Path, id: Option<FileId>) -> bool {
-    named == path || id.is_some_and(|id| id_of(named) == Some(id))
+    named == path || id.is_some_and(|id| id_at(named) == Some(id))
 }
 
 /// The kind of lock that somebody else holds on the file. Takes none for longer than it takes to ask.
@@ -240,11 +261,11 @@ mod tests {
             (folder.path().join("one"), folder.path().join("link"), folder.path().join("other"));
         std::fs::write(&one, "x").and_then(|()| std::fs::write(&other, "x")).expect("the folder is ours");
         std::fs::hard_link(&one, &link).expect("the folder is ours");
-        let id = id_of(&one);
-        assert!(id.is_some() && id == id_of(&link) && id != id_of(&other));
+        let id = id_at(&one);
+        assert!(id.is_some() && id == id_at(&link) && id != id_at(&other));
         assert!(is_same(&link, &one, id) && !is_same(&other, &one, id));
         assert!(is_same(&one, &one, None) && !is_same(&link, &one, None));
-        assert_eq!(id_of(&folder.path().join("none")), None);
+        assert_eq!(id_at(&folder.path().join("none")), None);
         assert_eq!(asked(&one), None, "a file is no loop device");
     }
 
@@ -256,7 +277,7 @@ mod tests {
         }
         machine.write("sys/block/loop1/loop/backing_file", "/tmp/x.img\n");
         machine.write("sys/block/sda/loop/backing_file", "/tmp/y.img\n");
-        let found = loops(&machine.root()).expect("the folder is there");
+        let found = read_loops(&machine.root()).expect("the folder is there");
         let found: Vec<_> = found.iter().map(|each| (each.name.as_str(), each.named.as_path())).collect();
         assert_eq!(found, [("loop1", Path::new("/tmp/x.img"))]);
         let file = tempfile::tempfile().expect("the test has a temporary folder");
@@ -269,7 +290,7 @@ mod tests {
     fn names_of_swap_are_unescaped_and_the_first_line_is_none() {
         let machine = Fixture::new();
         machine.append("proc/swaps", "/swap\\040file file 100 0 -2\n/dev/sda2 partition 9 0 -3\n");
-        let found = swaps(&machine.root()).expect("the table is there");
+        let found = read_swaps(&machine.root()).expect("the table is there");
         assert_eq!(found, [PathBuf::from("/swap file"), PathBuf::from("/dev/sda2")]);
     }
 }

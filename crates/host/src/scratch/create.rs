@@ -21,13 +21,8 @@ pub(super) fn create(path: &Path, header: &Header, journal: &Journal) -> Result<
         let made = made.made(file).map_err(os(path, "look at"))?;
         noted.amend(Change::Scratch(made, header.creation)).map_err(not_noted(path))
     };
-    match create_noted(path, header, &mut note) {
-        Ok(file) => Ok((file, noted)),
-        Err(error) => {
-            noted.done();
-            Err(error)
-        }
-    }
+    let made = create_noted(path, header, &mut note);
+    noted.of(made)
 }
 
 /// The file gets its name when it has its mark, which is on storage by then. On a file system without unnamed files
@@ -73,7 +68,7 @@ pub(super) fn create_named(
         })
     };
     let first = unfinished(path, header.creation);
-    debug_assert_ne!(first, path, "an unfinished file must have a name of its own");
+    assert_ne!(first, path, "an unfinished file must have a name of its own");
     let first_name = first.file_name().unwrap_or_default();
     let file = make(first_name)?;
     let named = mark(path, &file, header).and_then(|()| note(&file)).and_then(|()| {
@@ -91,14 +86,11 @@ pub(super) fn create_named(
             Err(_) => Ok(false),
         }
     });
-    match named {
-        Ok(true) => return Ok(file),
-        Ok(false) => handle::remove(&first, &file).map_err(os(path, "remove"))?,
-        Err(error) => {
-            handle::remove(&first, &file).map_err(os(path, "remove"))?;
-            return Err(error);
-        }
-    };
+    if matches!(named, Ok(true)) {
+        return Ok(file);
+    }
+    handle::remove(&first, &file).map_err(os(path, "remove"))?;
+    named?;
     let file = make(name)?;
     if let Err(error) = mark(path, &file, header).and_then(|()| note(&file)) {
         handle::remove(path, &file).map_err(os(path, "remove"))?;

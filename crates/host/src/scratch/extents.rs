@@ -79,7 +79,7 @@ pub fn gaps(file: &File, length: Bytes) -> io::Result<Gaps> {
             Err(error) => return Err(error),
         };
         for extent in &extents[..mapped] {
-            let (begin, end) = (extent.logical.max(at), (extent.logical + extent.length).min(length.get()));
+            let (begin, end) = (extent.logical.max(at), extent.end().min(length.get()));
             if extent.flags & FIEMAP_EXTENT_UNWRITTEN == 0 {
                 written += end.saturating_sub(begin);
                 assert!(written <= length.get(), "no byte may be counted twice");
@@ -114,7 +114,7 @@ pub fn places(file: &File) -> io::Result<Vec<Place>> {
             let lies = (Bytes::new(extent.physical), Bytes::new(extent.length));
             let has_place = extent.flags & WITHOUT_A_PLACE == 0;
             found.push(Place { at: Bytes::new(extent.logical), lies: has_place.then_some(lies) });
-            at = at.max(extent.logical + extent.length);
+            at = at.max(extent.end());
         }
         if mapped == 0 || extents[mapped - 1].flags & FIEMAP_EXTENT_LAST != 0 {
             return Ok(found);
@@ -145,6 +145,13 @@ struct Extent {
     reserved: [u32; 3],
 }
 
+impl Extent {
+    /// Where it ends in its file.
+    fn end(&self) -> u64 {
+        self.logical.saturating_add(self.length)
+    }
+}
+
 const _: () = assert!(size_of::<Extent>() == 56, "the kernel's own extents are as large");
 const _: () = assert!(size_of::<Fiemap>() == 32 + BATCH * 56, "they begin behind the kernel's own head");
 
@@ -173,7 +180,7 @@ fn fiemap(file: &File, length: Bytes) -> io::Result<Extents> {
             if extent.flags & FIEMAP_EXTENT_UNWRITTEN != 0 {
                 return Ok(gap(covered, "unwritten extent"));
             }
-            covered = covered.max(extent.logical + extent.length);
+            covered = covered.max(extent.end());
             if covered >= length.get() {
                 return Ok(Extents::Written);
             }
@@ -202,10 +209,7 @@ fn map(file: &File, start: u64, length: Bytes) -> io::Result<(Box<[Extent; BATCH
     });
     // SAFETY: the descriptor is open; `request` has the layout of `struct fiemap` with room for `count` extents
     // behind it, and lives through the call.
-    let answer = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut *request) };
-    if answer < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    crate::answered(unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut *request) })?;
     let mapped = (request.mapped as usize).min(BATCH);
     Ok((Box::new(request.extents), mapped))
 }

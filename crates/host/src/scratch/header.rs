@@ -21,6 +21,8 @@ use std::os::unix::fs::FileExt;
 
 use units::Bytes;
 
+use crate::bytes_at;
+
 /// Size of the mark.
 pub const HEADER_SIZE: Bytes = Bytes::new(4096);
 
@@ -82,15 +84,15 @@ impl Header {
     }
 
     fn decode(bytes: &[u8; 64]) -> Option<Header> {
-        let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
-        let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        let u32_at = |at: usize| u32::from_le_bytes(bytes_at(bytes, at));
+        let u64_at = |at: usize| u64::from_le_bytes(bytes_at(bytes, at));
         let ours = bytes[..16] == *MAGIC && u32_at(16) == VERSION && u64_at(56) == fnv1a(&bytes[..56]);
         ours.then(|| Header {
             complete: u32_at(20) & COMPLETE != 0,
             keep: u32_at(20) & KEEP != 0,
             data: Bytes::new(u64_at(24)),
             seed: u64_at(32),
-            creation: u128::from_le_bytes(bytes[40..56].try_into().expect("sixteen bytes")),
+            creation: u128::from_le_bytes(bytes_at(bytes, 40)),
         })
     }
 }

@@ -22,14 +22,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Advice, FallocateFlags, FlockOperation, Mode, OFlags, fadvise, fallocate, flock};
+use rustix::fs::{FallocateFlags, OFlags, fallocate};
 use rustix::io::Errno;
 use units::Bytes;
 
 use crate::restore::{Change, Journal, MadeFile, Noted};
 use crate::safety::{Permit, loop_over};
 use crate::sysroot::SysRoot;
-use crate::{handle, random};
+use crate::{handle, pages, random};
 use create::create;
 use error::{is_full, not_noted, os};
 use room::free;
@@ -122,17 +122,8 @@ impl Scratch {
         let file = open_there(path, OFlags::RDWR)?.ok_or_else(not_shared)?;
         let header = header_of(&file).map_err(os(path, "read"))?.ok_or_else(not_ours)?;
         let extents = extents(&file, header.data).map_err(os(path, "read its extents"))?;
-        let permit = leave(path, &file)?;
-        Ok(Scratch {
-            path: path.into(),
-            file,
-            permit,
-            header,
-            extents,
-            direct: false,
-            reused: true,
-            noted: None,
-        })
+        let (permit, path) = (leave(path, &file)?, path.into());
+        Ok(Scratch { path, file, permit, header, extents, direct: false, reused: true, noted: None })
     }
 
     /// Where the file is.
@@ -184,7 +175,7 @@ impl Scratch {
     /// Drops what the page cache holds of the file, as far as the system lets go.
     pub fn evict(&self) -> Result<(), ScratchError> {
         self.sync()?;
-        fadvise(&self.file, 0, None, Advice::DontNeed).map_err(|e| os(&self.path, "evict")(e.into()))
+        pages::forget(&self.file).map_err(os(&self.path, "evict"))
     }
 
     /// Removes the file, unless it is to be kept; nothing where that was done already. An error says what stays behind.
@@ -195,10 +186,7 @@ impl Scratch {
         if self.noted.is_none() {
             return Ok(());
         }
-        let root = SysRoot::real();
-        if let Some(by) = loop_over(&root, &self.path, &self.file) {
-            return Err(ScratchError::BehindLoop { path: self.path.clone(), by: by.display().to_string() });
-        }
+        in_no_loop(&self.path, &self.file)?;
         let is_removed = handle::remove(&self.path, &self.file).map_err(os(&self.path, "remove"))?;
         self.settle();
         let names = self.file.metadata().map_or(0, |stat| stat.nlink());
@@ -236,9 +224,7 @@ impl Scratch {
         let header = header_of(&first).map_err(os(path, "read"))?.ok_or_else(not_ours)?;
         let file = handle::reopen(&first, path, OFlags::RDWR).map_err(os(path, "open"))?;
         lock(path, &file)?;
-        if let Some(by) = loop_over(&SysRoot::real(), path, &file) {
-            return Err(ScratchError::BehindLoop { path: path.into(), by: by.display().to_string() });
-        }
+        in_no_loop(path, &file)?;
         let extents = extents(&file, header.data).map_err(os(path, "read its extents"))?;
         let permit = leave(path, &file)?;
         let made = MadeFile::before(path).and_then(|made| made.made(&file));
@@ -329,7 +315,7 @@ impl Scratch {
         );
         self.file.sync_data().map_err(os(&path, "write back"))?;
         // A hint: what was laid out through the page cache must not be served from it.
-        let _ = fadvise(&self.file, 0, None, Advice::DontNeed);
+        let _ = pages::forget(&self.file);
         Ok(())
     }
 
@@ -349,12 +335,19 @@ impl Drop for Scratch {
 
 /// What is at `path`, and no link; `None` where nothing is.
 fn open_there(path: &Path, access: OFlags) -> Result<Option<File>, ScratchError> {
-    let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    match rustix::fs::open(path, flags, Mode::empty()) {
-        Ok(file) => Ok(Some(file.into())),
+    match handle::open_itself(path, access) {
+        Ok(file) => Ok(Some(file)),
         Err(Errno::NOENT) => Ok(None),
         Err(Errno::LOOP) => Err(ScratchError::NotOurs { path: path.into() }),
         Err(error) => Err(os(path, "open")(error.into())),
+    }
+}
+
+/// That no loop device reads and writes the file.
+fn in_no_loop(path: &Path, file: &File) -> Result<(), ScratchError> {
+    match loop_over(&SysRoot::real(), path, file) {
+        Some(by) => Err(ScratchError::BehindLoop { path: path.into(), by: by.display().to_string() }),
+        None => Ok(()),
     }
 }
 
@@ -364,9 +357,8 @@ fn leave(path: &Path, file: &File) -> Result<Arc<Permit>, ScratchError> {
 }
 
 fn lock(path: &Path, file: &File) -> Result<(), ScratchError> {
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => Err(ScratchError::InUse { path: path.into() }),
-        // A file system without locks (some network ones) is used without.
-        _ => Ok(()),
+    match handle::is_locked_by_another(file) {
+        true => Err(ScratchError::InUse { path: path.into() }),
+        false => Ok(()),
     }
 }

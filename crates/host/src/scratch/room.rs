@@ -1,12 +1,11 @@
 //! The room that a file system has for scratch files.
 
-use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::fs::{Access, AtFlags, CWD, accessat, statvfs};
-use units::Bytes;
+use rustix::fs::{Access, AtFlags, CWD, OFlags, accessat, statvfs};
+use units::{Bytes, SECTOR_BYTES};
 
 use super::error::{ScratchError, os};
 use super::header::{HEADER_SIZE, Header, header_of};
@@ -51,10 +50,9 @@ pub struct Left {
 
 /// What an earlier run has left at `path`; `None` where nothing is, or nothing of Fathom's.
 pub fn left_behind(path: &Path) -> Option<Left> {
-    let file =
-        OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;
+    let file = handle::open_itself(path, OFlags::RDONLY).ok()?;
     let Header { data, complete, .. } = header_of(&file).ok()??;
-    let held = Bytes::new(file.metadata().ok()?.blocks().saturating_mul(512));
+    let held = Bytes::new(file.metadata().ok()?.blocks().saturating_mul(SECTOR_BYTES));
     Some(Left { data, held, complete })
 }
 

@@ -1,5 +1,7 @@
 use std::io;
 
+use rustix::fs::Mode;
+
 use super::create::{create_named, create_noted};
 use super::*;
 use crate::fixture::as_nobody;
@@ -24,6 +26,17 @@ fn go_on(_: Progress) -> Step {
 }
 
 const SIZE: Bytes = Bytes::new(9 << 20);
+
+fn made(folder: &tempfile::TempDir) -> Scratch {
+    Scratch::prepare(&spec(folder, SIZE), &mut go_on).expect("there is room")
+}
+
+/// The path of a file that a run has left on purpose.
+fn kept(folder: &tempfile::TempDir) -> PathBuf {
+    let mut scratch = made(folder);
+    scratch.keep().expect("the file is ours");
+    scratch.path().to_owned()
+}
 
 #[test]
 fn a_scratch_file_has_its_mark_no_gap_and_is_gone_when_dropped() {
@@ -67,10 +80,7 @@ fn a_file_without_the_mark_is_neither_overwritten_nor_removed() {
 #[test]
 fn a_link_to_a_file_with_the_mark_is_not_taken_for_that_file() {
     let folder = folder();
-    let mut kept = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
-    kept.keep().expect("the file is ours");
-    let marked = kept.path().to_owned();
-    drop(kept);
+    let marked = kept(&folder);
     let before = std::fs::read(&marked).expect("it was kept");
     let link = Spec { path: path_in(folder.path(), 1), ..spec(&folder, SIZE) };
     std::os::unix::fs::symlink(&marked, &link.path).expect("the folder is ours");
@@ -91,10 +101,7 @@ fn where_a_user_may_not_it_is_said_what_he_may_not_and_nothing_is_changed() {
     let permit = |path: &Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("the folder is ours");
     };
-    let mut kept = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
-    kept.keep().expect("the file is ours");
-    let path = kept.path().to_owned();
-    drop(kept);
+    let path = kept(&folder);
     let refused = |wanted: &Spec| {
         let made = as_nobody(|| Scratch::prepare(wanted, &mut go_on).map(drop));
         match made.map(|made| made.expect_err("he may not")) {
@@ -165,7 +172,7 @@ fn the_least_file_is_one_block_and_reports_grow_up_to_the_whole() {
 #[test]
 fn a_file_is_laid_out_past_the_page_cache_where_that_can_be_and_says_whether() {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
-    let mut scratch = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let mut scratch = made(&folder);
     let direct = std::os::unix::fs::OpenOptionsExt::custom_flags(File::options().read(true), libc::O_DIRECT)
         .open(scratch.path());
     let can = direct.is_ok();
@@ -192,7 +199,7 @@ fn is_cached(file: &File) -> Option<bool> {
 #[test]
 fn what_is_evicted_is_written_back_first_and_then_no_longer_in_memory() {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
-    let scratch = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let scratch = made(&folder);
     let file = scratch.permit().open(0).expect("it is there").expect("there is something to open");
     std::os::unix::fs::FileExt::write_all_at(&file, &[5; 4096], 0).expect("it is ours");
     if is_cached(&file) != Some(true) {
@@ -205,7 +212,7 @@ fn what_is_evicted_is_written_back_first_and_then_no_longer_in_memory() {
 #[test]
 fn what_is_flushed_is_no_longer_to_be_written() {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
-    let scratch = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let scratch = made(&folder);
     let file = scratch.permit().open(0).expect("it is there").expect("there is something to open");
     std::os::unix::fs::FileExt::write_all_at(&file, &[5; 4096], 0).expect("it is ours");
     // Where the kernel tells, and has not begun by itself.
@@ -219,7 +226,7 @@ fn what_is_flushed_is_no_longer_to_be_written() {
 #[test]
 fn a_file_whose_name_leads_elsewhere_is_said_to_be_moved_and_one_without_a_name_is_gone() {
     let folder = folder();
-    let mut moved = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let mut moved = made(&folder);
     let elsewhere = folder.path().join("moved");
     std::fs::rename(moved.path(), &elsewhere).expect("the folder is ours");
     let error = moved.remove().expect_err("its name is gone, and it is not");
@@ -227,7 +234,7 @@ fn a_file_whose_name_leads_elsewhere_is_said_to_be_moved_and_one_without_a_name_
     assert!(moved.remove().is_ok(), "it is said once");
     drop(moved);
     std::fs::remove_file(&elsewhere).expect("it was left");
-    let mut gone = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let mut gone = made(&folder);
     std::fs::remove_file(gone.path()).expect("it is there");
     gone.remove().expect("there is nothing left to remove");
 }
@@ -269,9 +276,7 @@ fn what_an_earlier_run_has_left_is_told_with_what_it_holds() {
     let folder = folder();
     let path = path_in(folder.path(), 0);
     assert_eq!(left_behind(&path), None);
-    let mut kept = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
-    kept.keep().expect("the file is ours");
-    drop(kept);
+    kept(&folder);
     let left = left_behind(&path).expect("it was kept");
     assert_eq!((left.data, left.complete), (SIZE, true));
     let whole = SIZE + HEADER_SIZE;
@@ -304,7 +309,7 @@ fn a_pipe_in_the_place_of_a_scratch_file_is_not_waited_for() {
 #[test]
 fn a_kept_file_is_reused_and_stays_while_another_size_replaces_it() {
     let folder = folder();
-    let mut first = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let mut first = made(&folder);
     first.keep().expect("the file is ours");
     let creation = first.header().creation;
     drop(first);
@@ -326,12 +331,12 @@ fn a_kept_file_is_reused_and_stays_while_another_size_replaces_it() {
 #[test]
 fn a_file_that_lost_its_data_since_is_laid_out_again() {
     let folder = folder();
-    let mut first = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let mut first = made(&folder);
     first.keep().expect("the file is ours");
     let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     let punched = fallocate(&first.file, punch, 1 << 20, 1 << 20).is_ok();
     drop(first);
-    let again = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let again = made(&folder);
     assert!(!again.extents().has_gap());
     assert_eq!(again.reused(), !punched);
     std::fs::remove_file(again.path()).expect("it is there");
@@ -340,7 +345,7 @@ fn a_file_that_lost_its_data_since_is_laid_out_again() {
 #[test]
 fn two_runs_do_not_share_a_file() {
     let folder = folder();
-    let first = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let first = made(&folder);
     let error = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect_err("it is in use");
     assert!(matches!(error, ScratchError::InUse { .. }), "{error}");
     assert!(first.path().exists());
@@ -509,7 +514,7 @@ fn a_write_that_is_refused_for_another_reason_than_space_is_told_as_what_it_is()
 #[test]
 fn a_file_put_in_the_place_of_the_scratch_file_is_not_removed() {
     let folder = folder();
-    let scratch = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let scratch = made(&folder);
     let path = scratch.path().to_owned();
     std::fs::rename(&path, folder.path().join("moved")).expect("the folder is ours");
     std::fs::write(&path, "somebody else's").expect("the folder is ours");

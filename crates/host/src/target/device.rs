@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use units::Bytes;
 
-use crate::sysroot::{DevNo, SysRoot, names, number, path, text, times};
+use crate::each_once;
+use crate::sysroot::{DevNo, SysRoot, chosen, names, number, path, text, times};
 
 /// What a block device is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,9 +216,8 @@ impl Device {
             }
             _ => {}
         }
-        let mut seen = Vec::new();
-        consents.retain(|consent| !seen.contains(consent) && (seen.push(consent.clone()), true).1);
-        consents
+        assert!(consents.iter().all(|name| !name.is_empty()), "what has no letter names no device");
+        each_once(consents, String::clone)
     }
 }
 
@@ -292,7 +292,7 @@ fn identity(root: &SysRoot, folder: &Path, disk: &Path, name: &str, kind: &Devic
         DeviceKind::Partition { number, .. } => part_names(root, folder, disk, name, *number),
         _ => Vec::new(),
     };
-    Identity { serial, wwid, by_id: by_id(root, name), md_uuid, part }
+    Identity { serial, wwid, by_id: linked(root, "disk/by-id", name), md_uuid, part }
 }
 
 /// What names a loop device: its file, where that is text. What is only like another name names nothing.
@@ -328,10 +328,6 @@ fn scsi_serial(path: &Path) -> Option<String> {
     (!serial.is_empty()).then(|| serial.to_owned())
 }
 
-fn by_id(root: &SysRoot, name: &str) -> Vec<String> {
-    linked(root, "disk/by-id", name)
-}
-
 /// The names in a folder of links below `/dev` that lead to a node, sorted.
 fn linked(root: &SysRoot, folder: &str, name: &str) -> Vec<String> {
     let folder = root.dev.join(folder);
@@ -347,7 +343,7 @@ fn read_queue(folder: &Path) -> Queue {
     let flag = |name: &str| number(&folder.join(name)).map(|value| value != 0);
     Queue {
         rotational: flag("rotational"),
-        scheduler: text(&folder.join("scheduler")).map(|line| chosen(&line).to_owned()),
+        scheduler: text(&folder.join("scheduler")).map(|line| chosen(&line).unwrap_or(&line).to_owned()),
         requests: number(&folder.join("nr_requests")),
         largest_request: kib("max_sectors_kb"),
         read_ahead: kib("read_ahead_kb"),
@@ -357,11 +353,6 @@ fn read_queue(folder: &Path) -> Queue {
         largest_discard: number(&folder.join("discard_max_bytes")).map(Bytes::new),
         zoned: text(&folder.join("zoned")),
     }
-}
-
-/// `kyber` of `none [kyber] bfq`; the whole line where nothing is in brackets.
-fn chosen(line: &str) -> &str {
-    line.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or(line, |(chosen, _)| chosen)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use units::Bytes;
 
+use crate::each_once;
 use crate::nbd::{Address, Export};
 use crate::sysroot::{DevNo, SysRoot};
 use crate::target::device::Device;
@@ -51,13 +52,7 @@ impl Facts {
     /// The numbers of all devices concerned: those asked first and those beneath, each once.
     pub fn devnos(&self) -> Vec<DevNo> {
         let all = self.devices.iter().chain(self.members.iter().map(|relative| &relative.device));
-        let mut devnos: Vec<DevNo> = Vec::new();
-        for device in all {
-            if !devnos.contains(&device.devno) {
-                devnos.push(device.devno);
-            }
-        }
-        devnos
+        each_once(all.map(|device| device.devno), |devno| *devno)
     }
 
     fn of_null(size: Bytes) -> Facts {
@@ -113,13 +108,8 @@ impl Facts {
 }
 
 fn members(root: &SysRoot, mounts: &[Mount], devices: &[Device]) -> Vec<Relative> {
-    let mut members: Vec<Relative> = Vec::new();
-    for relative in devices.iter().flat_map(|device| below(root, mounts, device.devno)) {
-        if !members.iter().any(|known| known.device.devno == relative.device.devno) {
-            members.push(relative);
-        }
-    }
-    members
+    let all = devices.iter().flat_map(|device| below(root, mounts, device.devno));
+    each_once(all, |relative| relative.device.devno)
 }
 
 fn remote_of(

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use units::{Bytes, UnitError};
 
+use crate::handle;
 use crate::nbd::{Export, NbdError, Uri, UriError};
 use crate::sysroot::{DevNo, SysRoot};
 
@@ -29,6 +30,8 @@ pub(crate) use generic::node_of as generic_of;
 pub use mounts::Mount;
 pub use remote::Remote;
 pub use stack::{Link, Relative};
+#[cfg(test)]
+pub(crate) use stored::entropy;
 pub use stored::{BLOCK as STORED_BLOCK, Stored, stored};
 
 /// The size of `null:` where none is given: larger than any cache, so that no span is too wide for it.
@@ -145,7 +148,9 @@ impl Target {
             _ if Uri::is_meant(name) => TargetKind::Nbd(Export::look(&name.parse()?)?),
             _ => kind_of(&units::name::path(name))?,
         };
-        Ok(Target { name: name.into(), kind })
+        let target = Target { name: name.into(), kind };
+        assert!(target.path().is_none_or(Path::is_absolute), "a target must be the same from any directory");
+        Ok(target)
     }
 
     /// The file, directory or node; `None` for `null:` and for exports.
@@ -207,11 +212,7 @@ fn kind_of(path: &Path) -> Result<TargetKind, TargetError> {
 }
 
 fn new_file(path: &Path) -> Result<TargetKind, TargetError> {
-    let parent = match path.parent() {
-        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
-        Some(parent) => parent,
-        None => Path::new("/"),
-    };
+    let parent = handle::parent_of(path);
     let absent = || TargetError::Absent { path: path.into(), parent: parent.into() };
     // A dangling link would be created somewhere else than it says.
     if path.is_symlink() {

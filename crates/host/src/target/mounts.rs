@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
+use crate::each_once;
 use crate::sysroot::{DevNo, SysRoot};
 
 /// One mount.
@@ -76,12 +77,8 @@ fn line(line: &[u8]) -> Option<Mount> {
     let fs_type = text(words.next()?);
     let source = unescape(words.next()?).to_string_lossy().into_owned();
     let super_options = words.next().map(text).unwrap_or_default();
-    let mut options: Vec<String> = Vec::new();
-    for option in mount_options.split(',').chain(super_options.split(',')) {
-        if !option.is_empty() && !options.iter().any(|known| known == option) {
-            options.push(option.to_owned());
-        }
-    }
+    let options = mount_options.split(',').chain(super_options.split(',')).filter(|each| !each.is_empty());
+    let options = each_once(options.map(str::to_owned), String::clone);
     Some(Mount { devno, point: point.into(), fs_type, source, options })
 }
 

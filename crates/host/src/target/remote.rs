@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::sysroot::{SysRoot, names, text};
+use crate::sysroot::{SysRoot, is_numbered, names, text};
 use crate::target::device::Device;
 use crate::target::mounts::Mount;
 
@@ -55,7 +55,7 @@ pub fn of_device(root: &SysRoot, device: &Device) -> Option<Remote> {
         let share = text(&device.folder.join("device/name"));
         return Some(Remote { protocol: "rbd".into(), share, address: None });
     }
-    iscsi(root, device).or_else(|| nvme_fabric(device))
+    iscsi(root, device).or_else(|| of_controller(&device.folder.join("device")))
 }
 
 /// The host part of `server:/export`, `[fe80::1]:/export` and `//server/share`.
@@ -71,9 +71,12 @@ fn server_of(source: &str) -> Option<String> {
 /// A disk of an iSCSI session has `sessionN` in its sysfs path; the connection of that number has the address
 /// (`drivers/scsi/scsi_transport_iscsi.c`).
 fn iscsi(root: &SysRoot, device: &Device) -> Option<Remote> {
-    let session = device.folder.iter().filter_map(|part| part.to_str()).find(|part| {
-        part.strip_prefix("session").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-    })?;
+    let mut parts = device.folder.iter().filter_map(|part| part.to_str());
+    parts.find(|part| is_numbered(part, "session")).map(|session| of_session(root, session))
+}
+
+/// The target of an iSCSI session.
+pub(crate) fn of_session(root: &SysRoot, session: &str) -> Remote {
     let share = text(&root.sys.join("class/iscsi_session").join(session).join("targetname"));
     let connections = root.sys.join("class/iscsi_connection");
     let prefix = format!("connection{}:", session.trim_start_matches("session"));
@@ -82,24 +85,20 @@ fn iscsi(root: &SysRoot, device: &Device) -> Option<Remote> {
         let folder = connections.join(name);
         text(&folder.join("address")).or_else(|| text(&folder.join("persistent_address")))
     });
-    Some(Remote { protocol: "iscsi".into(), share, address })
+    Remote { protocol: "iscsi".into(), share, address }
 }
 
-/// A namespace over fabrics has a controller whose transport is not the bus; its address reads
+/// The far end of an NVMe controller over fabrics; `None` of one whose transport is the bus. Its address reads
 /// `traddr=10.0.0.5,trsvcid=4420` (`drivers/nvme/host/fabrics.c`).
-fn nvme_fabric(device: &Device) -> Option<Remote> {
-    let controller = device.folder.join("device");
-    let transport = text(&controller.join("transport"))?;
+pub(crate) fn of_controller(folder: &Path) -> Option<Remote> {
+    let transport = text(&folder.join("transport"))?;
     if !matches!(transport.as_str(), "tcp" | "rdma" | "fc") {
         return None;
     }
-    let share = text(&controller.join("subsysnqn"));
-    let address = address_part(&text(&controller.join("address")).unwrap_or_default());
+    let share = text(&folder.join("subsysnqn"));
+    let address = text(&folder.join("address")).unwrap_or_default();
+    let address = address.split(',').find_map(|part| part.trim().strip_prefix("traddr=")).map(str::to_owned);
     Some(Remote { protocol: format!("nvme-{transport}"), share, address })
-}
-
-fn address_part(text: &str) -> Option<String> {
-    text.split(',').find_map(|part| part.trim().strip_prefix("traddr=")).map(str::to_owned)
 }
 
 /// The network interfaces that lead to `address`, sorted: the one the routing table names for an IPv4 address,
@@ -115,7 +114,7 @@ pub fn interfaces_to(root: &SysRoot, address: Option<&str>) -> Vec<String> {
 /// The interface of the most specific route in `/proc/net/route`, whose addresses are hexadecimal in the host's
 /// byte order (`net/ipv4/fib_trie.c`).
 fn route(root: &SysRoot, ip: std::net::Ipv4Addr) -> Option<String> {
-    let table = read(&root.proc.join("net/route"));
+    let table = std::fs::read_to_string(root.proc.join("net/route")).unwrap_or_default();
     let ip = u32::from_ne_bytes(ip.octets());
     let lines = table.lines().skip(1).filter_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
@@ -124,10 +123,6 @@ fn route(root: &SysRoot, ip: std::net::Ipv4Addr) -> Option<String> {
     });
     let fitting = lines.filter(|(_, destination, mask)| ip & mask == *destination);
     fitting.max_by_key(|(_, _, mask)| mask.count_ones()).map(|(interface, ..)| interface)
-}
-
-fn read(path: &Path) -> String {
-    std::fs::read_to_string(path).unwrap_or_default()
 }
 
 #[cfg(test)]

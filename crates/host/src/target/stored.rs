@@ -77,6 +77,10 @@ pub fn stored(path: &Path, size: Bytes, clock: &Clock) -> io::Result<Option<Stor
         }
     }
     let held = seen - zeros;
+    assert!(
+        u64::from(seen) <= places && known.len() <= held as usize,
+        "a block is looked at once and kept once"
+    );
     let bits_per_byte = (held > 0).then(|| bits / f64::from(held));
     Ok(Some(Stored {
         blocks: seen,
@@ -97,7 +101,8 @@ fn place(number: u64, places: u64, blocks: u64) -> u64 {
 }
 
 /// Bits of information in a byte of `block`.
-fn entropy(block: &[u8]) -> f64 {
+pub(crate) fn entropy(block: &[u8]) -> f64 {
+    assert!(!block.is_empty(), "no bytes have no entropy");
     let mut counts = [0_u32; 256];
     block.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
     let length = block.len() as f64;

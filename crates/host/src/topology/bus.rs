@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::Reader;
 use super::component::{Ceiling, Limit, PathComponent, leading_number, shown};
-use super::fabric::{Step, chain, is_numbered};
-use crate::sysroot::{SysRoot, text};
+use super::fabric::{Step, chain};
+use crate::sysroot::{SysRoot, is_numbered, text};
 
 /// Whether the folder of a disk lies behind SATA or SAS, where a device that says it rotates does.
 pub(super) fn is_of_drives(folder: &Path) -> bool {
@@ -77,7 +77,8 @@ fn link(root: &SysRoot, folder: &Path) -> Result<Ceiling, String> {
     })
 }
 
-fn several(lanes: f64) -> String {
+/// `1 lane`, `4 lanes`.
+pub(super) fn several(lanes: f64) -> String {
     format!("{lanes} lane{}", if lanes == 1.0 { "" } else { "s" })
 }
 

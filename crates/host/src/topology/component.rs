@@ -122,6 +122,11 @@ impl PathComponent {
     }
 }
 
+/// A flag as a fact.
+pub(super) fn yes_no(flag: bool) -> &'static str {
+    if flag { "yes" } else { "no" }
+}
+
 /// A file of `root` as it is called on a real machine: `/sys/…` or `/proc/…`.
 pub(super) fn shown(root: &SysRoot, path: &Path) -> String {
     let trees = [(&root.sys, "/sys"), (&root.proc, "/proc"), (&root.dev, "/dev")];

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::component::{Limit, PathComponent, shown};
 use super::{Ceiling, Reader, bus, network, scsi};
-use crate::sysroot::{SysRoot, names, number, text};
+use crate::sysroot::{SysRoot, is_numbered, names, number, text};
 use crate::target::Device;
 use crate::target::remote;
 
@@ -86,12 +86,7 @@ fn nvme(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathComponent {
         let part =
             part.fact("model", text(&step.path.join("model"))).fact("state", text(&step.path.join("state")));
         let part = part.maybe(nvme_queues(reader.root, &step.path));
-        if matches!(transport.as_str(), "tcp" | "rdma" | "fc") {
-            let address = text(&step.path.join("address")).unwrap_or_default();
-            let address =
-                address.split(',').find_map(|each| each.trim().strip_prefix("traddr=")).map(str::to_owned);
-            let share = text(&step.path.join("subsysnqn"));
-            let remote = remote::Remote { protocol: format!("nvme-{transport}"), share, address };
+        if let Some(remote) = remote::of_controller(&step.path) {
             return part.on(network::far_end(reader, &remote));
         }
         part.on(chain(reader, rest))
@@ -131,10 +126,4 @@ pub(super) fn own_and_above(root: &SysRoot, folder: &Path) -> Vec<Step> {
     within
         .filter_map(|path| Some(Step { name: path.file_name()?.to_str()?.to_owned(), path: path.into() }))
         .collect()
-}
-
-/// `ata1`, `host12`: the word and a number, nothing else.
-pub(super) fn is_numbered(name: &str, word: &str) -> bool {
-    name.strip_prefix(word)
-        .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }

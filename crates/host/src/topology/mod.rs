@@ -81,10 +81,12 @@ impl Reader<'_> {
             part.repeated = true;
             return part;
         }
+        let depth = self.depth;
         self.depth += 1;
         assert!(self.depth <= DEEPEST && self.told.len() <= MOST_PARTS, "the tree must be finite");
         let part = tell(self, part);
-        self.depth -= 1;
+        assert_eq!(self.depth, depth + 1, "whoever has gone down must have come back");
+        self.depth = depth;
         part
     }
 }

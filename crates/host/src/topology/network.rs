@@ -6,6 +6,7 @@ use super::Reader;
 use super::component::{Ceiling, Limit, PathComponent, leading_number, shown};
 use super::fabric::{chain, own_and_above};
 use super::queue::of_file;
+use crate::each_once;
 use crate::sysroot::{SysRoot, names, number, text};
 use crate::target::Mount;
 use crate::target::remote::{Remote, interfaces_to};
@@ -95,10 +96,9 @@ fn interface(reader: &mut Reader<'_>, name: &str) -> PathComponent {
 pub(crate) fn with_lower(root: &SysRoot, name: &str) -> Vec<String> {
     let mut all = vec![name.to_owned()];
     let mut at = 0;
-    while let Some(name) = all.get(at).cloned() {
+    while let Some(name) = all.get(at) {
         let below = lower(&root.sys.join("class/net").join(name));
-        let new: Vec<String> = below.into_iter().filter(|name| !all.contains(name)).collect();
-        all.extend(new);
+        all = each_once(all.into_iter().chain(below), String::clone);
         at += 1;
     }
     all

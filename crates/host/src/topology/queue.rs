@@ -6,7 +6,7 @@ use std::path::Path;
 
 use units::Bytes;
 
-use super::component::{Ceiling, Limit, PathComponent, shown};
+use super::component::{Ceiling, Limit, PathComponent, shown, yes_no};
 use crate::sysroot::{SysRoot, number};
 use crate::target::Device;
 
@@ -14,7 +14,6 @@ use crate::target::Device;
 pub(super) fn with_queue(root: &SysRoot, part: PathComponent, device: &Device) -> PathComponent {
     let queue = device.folder.join("queue");
     let settings = &device.queue;
-    let yes_no = |flag: bool| if flag { "yes" } else { "no" };
     part.fact("scheduler", settings.scheduler.clone())
         .fact("read-ahead", settings.read_ahead.map(|size| size.to_string()))
         .fact("write cache", settings.write_cache.clone())

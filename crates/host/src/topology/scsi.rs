@@ -1,11 +1,11 @@
 //! SCSI hosts and what leads to them: SATA links, SAS ports, Fibre Channel, iSCSI sessions.
 
-use super::component::{Ceiling, Limit, PathComponent, leading_number, shown};
+use super::component::{Ceiling, Limit, PathComponent, leading_number, shown, yes_no};
 use super::fabric::{Step, chain};
 use super::queue::of_file;
-use super::{Reader, network};
+use super::{Reader, bus, network};
 use crate::sysroot::{SysRoot, names, text};
-use crate::target::remote::Remote;
+use crate::target::remote;
 
 /// A host adapter or what poses as one.
 pub(super) fn host(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> PathComponent {
@@ -99,17 +99,12 @@ fn lanes(root: &SysRoot, step: &Step) -> Result<Ceiling, String> {
             phys.len()
         ));
     };
-    let share = if rate <= 12.0 { 0.8 } else { 128.0 / 150.0 };
-    let coding = if rate <= 12.0 { "8b/10b" } else { "128b/150b" };
+    let (share, coding) = if rate <= 12.0 { (0.8, "8b/10b") } else { (128.0 / 150.0, "128b/150b") };
     Ok(Ceiling {
         limit: Limit::Bandwidth,
         value: rates.iter().sum::<f64>() * 1e9 * share / 8.0,
         each_way: true,
-        basis: format!(
-            "{} lane{} of {rate} Gb/s, {coding}",
-            rates.len(),
-            if rates.len() == 1 { "" } else { "s" }
-        ),
+        basis: format!("{} of {rate} Gb/s, {coding}", bus::several(rates.len() as f64)),
         source: format!("/sys/class/sas_phy/{}/negotiated_linkrate", phys[0]),
     })
 }
@@ -127,24 +122,14 @@ pub(super) fn expander(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> Pa
 
 /// An iSCSI session: a TCP connection to a target, over an interface (`drivers/scsi/scsi_transport_iscsi.c`).
 pub(super) fn session(reader: &mut Reader<'_>, name: &str) -> PathComponent {
-    let sys = reader.root.sys.clone();
-    let folder = sys.join("class/iscsi_session").join(name);
+    let folder = reader.root.sys.join("class/iscsi_session").join(name);
     reader.once(name, "iSCSI session", |reader, part| {
-        let share = text(&folder.join("targetname"));
-        let prefix = format!("connection{}:", name.trim_start_matches("session"));
-        let connections = sys.join("class/iscsi_connection");
-        let connection = names(&connections).into_iter().find(|name| name.starts_with(&prefix));
-        let connection = connection.map(|name| connections.join(name));
-        let of_connection = |name: &str| connection.as_ref().and_then(|folder| text(&folder.join(name)));
-        let address = of_connection("address").or_else(|| of_connection("persistent_address"));
+        let remote = remote::of_session(reader.root, name);
         let burst = folder.join("max_burst_len");
         let part = part
-            .fact("target", share.clone())
-            .fact("address", address.clone())
-            .fact(
-                "immediate data",
-                text(&folder.join("immediate_data")).map(|flag| if flag == "1" { "yes" } else { "no" }),
-            )
+            .fact("target", remote.share.clone())
+            .fact("address", remote.address.clone())
+            .fact("immediate data", text(&folder.join("immediate_data")).map(|flag| yes_no(flag == "1")))
             .fact("first burst", text(&folder.join("first_burst_len")))
             .maybe(of_file(
                 reader.root,
@@ -153,8 +138,6 @@ pub(super) fn session(reader: &mut Reader<'_>, name: &str) -> PathComponent {
                 1.0,
                 "max_burst_len; longer transfers take several turns",
             ));
-        let remote = Remote { protocol: "iscsi".into(), share, address };
-        let below = network::far_end(reader, &remote);
-        part.on(below)
+        part.on(network::far_end(reader, &remote))
     })
 }

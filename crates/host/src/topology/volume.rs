@@ -3,7 +3,7 @@
 use units::Bytes;
 
 use super::bus;
-use super::component::PathComponent;
+use super::component::{PathComponent, yes_no};
 use super::network;
 use super::queue;
 use super::{Reader, fabric};
@@ -127,7 +127,7 @@ fn md(part: PathComponent, device: &Device) -> PathComponent {
     let degraded = number(&folder.join("degraded")).filter(|count| *count > 0);
     let busy = fact("sync_action").filter(|action| action != "idle");
     part.fact("disks", fact("raid_disks"))
-        .fact("chunk", chunk.map(|size| units::Bytes::new(size).to_string()))
+        .fact("chunk", chunk.map(|size| Bytes::new(size).to_string()))
         .fact("stripe cache", fact("stripe_cache_size"))
         .fact("missing disks", degraded.map(|count| count.to_string()))
         .fact("at work", busy)
@@ -135,7 +135,7 @@ fn md(part: PathComponent, device: &Device) -> PathComponent {
 
 fn loop_over(reader: &mut Reader<'_>, part: PathComponent, device: &Device) -> PathComponent {
     let DeviceKind::Loop { backing, direct, .. } = &device.kind else { return part };
-    let mut part = part.fact("bypasses page cache", Some(if *direct { "yes" } else { "no" }));
+    let mut part = part.fact("bypasses page cache", Some(yes_no(*direct)));
     let Some(file) = backing else {
         part.unknown.push("its file: the loop is not set up".into());
         return part;
@@ -168,10 +168,7 @@ fn disk(reader: &mut Reader<'_>, part: PathComponent, device: &Device) -> PathCo
         .fact("state", text(&path.join("state")))
         .fact("device handler", text(&path.join("dh_state")).filter(|handler| handler != "detached"))
         .fact("access", text(&path.join("access_state")))
-        .fact(
-            "preferred",
-            text(&path.join("preferred_path")).map(|flag| if flag == "1" { "yes" } else { "no" }),
-        );
+        .fact("preferred", text(&path.join("preferred_path")).map(|flag| yes_no(flag == "1")));
     let part = part.fact("cache", queue::buffer(device).map(Bytes::exact));
     let mut part = queue::with_queue(reader.root, part, device);
     if device.queue.rotational == Some(true) && bus::is_of_drives(&device.folder) {

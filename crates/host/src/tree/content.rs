@@ -39,6 +39,7 @@ impl Contents {
         let name = format!("tree/{}/{worker}", workload.name);
         let buffer = vec![0; PIECE.min(narrow::<usize>(largest)) + ALIGN];
         let begin = buffer.as_ptr().align_offset(ALIGN);
+        assert!(begin < ALIGN, "a page must begin in what the buffer has before its content");
         Contents {
             filler: Filler::new(workload.content.clone(), Streams::new(workload.seed), &name),
             buffer,

@@ -8,13 +8,13 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use units::convert::narrow;
-use workload::spec::{FlushKind, OpenSync, Workload};
+use workload::spec::{FlushKind, Workload};
 use workload::tree::{Extra, FileOp, Shape, TreeRequest, Visitors};
 use workload::{Outcome, Verified};
 
 use super::content::Contents;
 use super::store::{Names, OpenTree};
-use crate::engine::flush;
+use crate::engine::{flush, sync_flag};
 
 /// Carries requests of one worker out in a tree.
 pub(super) struct TreeExecutor<'a> {
@@ -38,6 +38,7 @@ pub(super) struct TreeExecutor<'a> {
 
 /// Opens or makes a file below `top` by a path with no symbolic link anywhere in it and no way out.
 fn open_below(top: BorrowedFd<'_>, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+    debug_assert!(!path.starts_with('/'), "a path must lead on from the top");
     let mode = if flags.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
     match openat2(top, path, flags, mode, ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH) {
         // Before Linux 5.6, or where a sandbox does not let it through.
@@ -50,11 +51,7 @@ impl<'a> TreeExecutor<'a> {
     /// For `worker`, in that tree.
     pub fn new(tree: OpenTree<'a>, worker: u32, workload: &Workload) -> TreeExecutor<'a> {
         let OpenTree { top, shape, names } = tree;
-        let open = match workload.durability.open {
-            OpenSync::None => OFlags::empty(),
-            OpenSync::Dsync => OFlags::DSYNC,
-            OpenSync::Sync => OFlags::SYNC,
-        };
+        let open = sync_flag(workload.durability.open);
         let tree_of = workload.tree.as_ref();
         let is_shared = tree_of.is_some_and(|tree| tree.visitors == Visitors::All);
         let is_direct = tree_of.is_some_and(|tree| tree.direct);
@@ -126,6 +123,7 @@ impl<'a> TreeExecutor<'a> {
     /// Writes the path of a file into `self.path`.
     fn lead_to(&mut self, owner: u32, file: u64, extra: Extra) {
         self.shape.file_name(owner, file, extra, &mut self.name);
+        debug_assert!(!self.name.contains('/'), "a file must lie in its own directory");
         self.path.clear();
         self.path.push_str(&self.directory);
         self.path.push('/');

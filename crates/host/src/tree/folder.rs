@@ -13,7 +13,9 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::{TreeError, os};
+use crate::handle;
 use crate::restore::{Change, FileId, Journal, MadeFile, Noted};
+use crate::sysroot::is_numbered;
 
 /// The folder's name.
 pub const FOLDER: &str = "fathom-tree";
@@ -81,16 +83,9 @@ impl Folder {
             let id = Some(FileId::of(top)?);
             noted.amend(Change::Tree(MadeFile { id, ..made.clone() }))
         });
-        match claimed {
-            Ok(mut folder) => {
-                folder.noted = (!keep).then_some(noted);
-                Ok(folder)
-            }
-            Err(error) => {
-                noted.done();
-                Err(error)
-            }
-        }
+        let (mut folder, noted) = noted.of(claimed)?;
+        folder.noted = (!keep).then_some(noted);
+        Ok(folder)
     }
 
     /// The folder in `directory` that another process of the same run has claimed; it is neither cleared nor removed from
@@ -134,8 +129,7 @@ impl Folder {
             true => new_mark(top.as_fd()).map_err(|source| undo(source, "mark"))?,
             false => mark_in(top.as_fd()).ok_or_else(|| TreeError::NotOurs { path: path.clone() })?,
         };
-        // A file system without locks (some network ones) is used without.
-        if flock(&mark, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+        if handle::is_locked_by_another(&mark) {
             return Err(TreeError::InUse { path });
         }
         note(top.as_fd()).map_err(|source| undo(source, "record its removal"))?;
@@ -161,6 +155,7 @@ impl Folder {
 
     /// Removes everything in one directory of it, and the directory.
     pub fn remove(&self, name: &str) -> Result<(), TreeError> {
+        assert!(is_our_name(name), "only what Fathom has named is removed");
         let path = self.path.join(name);
         match open_directory(self.top(), Path::new(name)) {
             Err(Errno::NOENT) => return Ok(()),
@@ -181,8 +176,7 @@ impl Folder {
         // Another folder may stand at the path by now, or none at all: ours is what the descriptor leads to.
         let is_same = || {
             let there = open_directory(self.parent.as_fd(), Path::new(FOLDER)).ok()?;
-            let (there, ours) = (fstat(&there).ok()?, fstat(&self.top).ok()?);
-            Some((there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino))
+            Some(handle::is_one(&fstat(&there).ok()?, &fstat(&self.top).ok()?))
         };
         if is_same() == Some(true) {
             self.clear()?;
@@ -257,15 +251,10 @@ fn clear(directory: BorrowedFd<'_>, path: &Path, depth: u32) -> Result<(), TreeE
 
 /// `t0`, `w3`, `d17`, `f000-0000012`, and the last with `r`, `.link` or `.sym`.
 fn is_our_name(name: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let Some((kind, rest)) = name.split_at_checked(1) else { return false };
-    match kind {
-        "t" | "w" | "d" => is_number(rest),
-        "f" => rest.split_once('-').is_some_and(|(worker, file)| {
+    ["t", "w", "d"].iter().any(|kind| is_numbered(name, kind))
+        || name.split_once('-').is_some_and(|(worker, file)| {
             let ends = ["r", ".link", ".sym"];
             let bare = ends.iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
-            is_number(worker) && is_number(bare)
-        }),
-        _ => false,
-    }
+            is_numbered(worker, "f") && is_numbered(bare, "")
+        })
 }

@@ -99,16 +99,27 @@ impl Trees {
         let path = self.folder.path().join(&folder);
         let top = open_directory(self.folder.top(), folder.as_ref()).map_err(os(&path, "open"))?;
         let shape = Shape::of(tree, workload.workers).expect("the plan was checked");
+        self.keep(workload, tree, (folder, top, shape));
+        Ok(())
+    }
+
+    /// An empty tree of a workload, in that folder, which is open.
+    fn keep(&mut self, workload: &Workload, tree: &Tree, (folder, top, shape): (String, OwnedFd, Shape)) {
         let (sizes, seed) = (tree.sizes.clone(), workload.seed);
         let stored = Stored { folder, top, shape, sizes, seed, holding: Some(Holding::default()) };
-        self.trees.insert(workload.name.clone(), stored);
-        Ok(())
+        let before = self.trees.insert(workload.name.clone(), stored);
+        assert!(before.is_none(), "a workload has one tree at a time");
     }
 
     /// What the next tree is called.
     fn next_name(&mut self) -> String {
+        let name = format!("t{}", self.made);
         self.made += 1;
-        format!("t{}", self.made - 1)
+        assert!(
+            self.trees.values().all(|tree| tree.folder != name),
+            "each tree must have a folder of its own"
+        );
+        name
     }
 
     /// Clears and removes everything, unless it is to be kept. An error says what stays behind.
@@ -190,6 +201,7 @@ impl Trees {
             (holding.files, holding.empty, holding.each) = (true, false, None);
             holding.names = Names::default();
         }
+        assert!(tree.op == FileOp::Mkdir || is_made(&holding), "an operation must find what it needs");
         let stored = self.trees.get_mut(&workload.name).expect("it was made above");
         if lays_out {
             // What was laid out must not be written back at the expense of what is measured.
@@ -249,9 +261,7 @@ impl Trees {
                 mkdirat(&top, &*own, Mode::RWXU).map_err(os(&path.join(&own), "create"))?;
             }
         }
-        let (sizes, seed) = (tree.sizes.clone(), workload.seed);
-        let stored = Stored { folder, top, shape, sizes, seed, holding: Some(Holding::default()) };
-        self.trees.insert(workload.name.clone(), stored);
+        self.keep(workload, tree, (folder, top, shape));
         Ok(())
     }
 
@@ -276,6 +286,7 @@ impl Trees {
             let mut batch = Vec::new();
             while job.plan(Instant::START, &mut batch) != Wake::Done {
                 let Some(request) = batch.pop() else { break };
+                debug_assert!(batch.is_empty(), "one request is made at a time");
                 let outcome = executor.execute(&request);
                 if let Err(errno) = outcome.result() {
                     let source = std::io::Error::from_raw_os_error(errno.0);

@@ -10,13 +10,14 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use units::Bytes;
 use units::convert::narrow;
 
 use super::kept::{KeptWords, Meaning};
 use super::others::{Others, Writer, WrittenRun};
+use crate::unwinding::whole;
 
 /// Words that are made together.
 const CHUNK: usize = 1 << 14;
@@ -69,6 +70,11 @@ pub struct Books {
     told: AtomicU32,
 }
 
+/// Whether a write can have that number.
+fn is_of_a_write(number: u32) -> bool {
+    number != 0 && number & PENDING == 0 && number != UNKNOWN
+}
+
 /// The file that a path leads to: books are kept by it.
 fn resolved(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.into())
@@ -111,7 +117,7 @@ impl Books {
     /// killed, are settled. An error where books are kept and cannot be.
     pub fn ledger(&self, path: &Path, len: Bytes) -> io::Result<Arc<Ledger>> {
         let path = resolved(path);
-        let mut ledgers = self.ledgers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ledgers = whole(self.ledgers.lock());
         if let Some(ledger) = ledgers.get(&path) {
             ledger.settle();
             return Ok(ledger.clone());
@@ -129,17 +135,12 @@ impl Books {
         std::fs::create_dir_all(directory)?;
         let meaning = Meaning { key: self.key, block: self.block, blocks };
         let words = KeptWords::open(&directory.join(file_name(path)), meaning)?;
-        Ok(Ledger {
-            words: Words::Kept(words),
-            hears_others: AtomicBool::new(false),
-            others: RwLock::default(),
-        })
+        Ok(Ledger::of(Words::Kept(words)))
     }
 
     /// The book of the file at `path`, where there is one.
     pub fn known(&self, path: &Path) -> Option<Arc<Ledger>> {
-        let path = resolved(path);
-        self.ledgers.lock().unwrap_or_else(PoisonError::into_inner).get(&path).cloned()
+        whole(self.ledgers.lock()).get(&resolved(path)).cloned()
     }
 
     /// The numbers of the writes since this was called last, for other processes, which [`Ledger::written`] tells the blocks
@@ -174,7 +175,7 @@ impl Books {
         for (path, ranges) in busy {
             by_file.entry(resolved(&path)).or_default().extend(ranges);
         }
-        let ledgers = self.ledgers.lock().unwrap_or_else(PoisonError::into_inner);
+        let ledgers = whole(self.ledgers.lock());
         for (path, ledger) in &*ledgers {
             ledger.set_busy(by_file.remove(path).unwrap_or_default());
         }
@@ -184,7 +185,7 @@ impl Books {
     pub(super) fn next(&self) -> u32 {
         loop {
             let number = self.numbers.fetch_add(1, Ordering::Relaxed) & !PENDING;
-            if number != 0 && number != UNKNOWN {
+            if is_of_a_write(number) {
                 return number;
             }
         }
@@ -197,7 +198,9 @@ fn file_name(path: &Path) -> String {
     const MOST: usize = 60;
     let path: Vec<char> = path.to_string_lossy().trim_start_matches('/').replace('/', "%").chars().collect();
     let end: String = path[path.len().saturating_sub(MOST)..].iter().collect();
-    format!("{end}.verify")
+    let name = format!("{end}.verify");
+    assert!(name.len() <= 255 && !name.contains('/'), "books must have a name that a directory can hold");
+    name
 }
 
 /// The book of one file.
@@ -220,12 +223,11 @@ enum Words {
 
 impl Ledger {
     fn new(blocks: usize) -> Ledger {
-        let chunks = (0..blocks.div_ceil(CHUNK)).map(|_| OnceLock::new());
-        Ledger {
-            words: Words::Made(chunks.collect()),
-            hears_others: AtomicBool::new(false),
-            others: RwLock::default(),
-        }
+        Ledger::of(Words::Made((0..blocks.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect()))
+    }
+
+    fn of(words: Words) -> Ledger {
+        Ledger { words, hears_others: AtomicBool::new(false), others: RwLock::default() }
     }
 
     /// What is known of a block of `size` bytes, whose word was `before` and is `after` a read.
@@ -234,7 +236,7 @@ impl Ledger {
         if !self.hears_others.load(Ordering::Relaxed) {
             return own;
         }
-        let others = self.others.read().unwrap_or_else(PoisonError::into_inner);
+        let others = whole(self.others.read());
         match own {
             _ if others.is_busy(&(block * size..(block + 1) * size)) => Known::Nothing,
             Known::Untouched => match others.of(block) {
@@ -250,7 +252,7 @@ impl Ledger {
         if !busy.is_empty() {
             self.hears_others.store(true, Ordering::Relaxed);
         }
-        self.others.write().unwrap_or_else(PoisonError::into_inner).set_busy(busy);
+        whole(self.others.write()).set_busy(busy);
     }
 
     /// The blocks that writes with a number of at least `from` have left, for the other ranks. A block whose contents are not known,
@@ -272,7 +274,7 @@ impl Ledger {
                 _ => runs.push(WrittenRun { first: block, blocks: 1, is_stamped }),
             }
         });
-        let mut others = self.others.write().unwrap_or_else(PoisonError::into_inner);
+        let mut others = whole(self.others.write());
         for lost in runs.iter().filter(|run| !run.is_stamped) {
             self.hears_others.store(true, Ordering::Relaxed);
             others.lay(lost.range(), None, exchange);
@@ -288,7 +290,7 @@ impl Ledger {
         }
         self.hears_others.store(true, Ordering::Relaxed);
         let writer = Writer { rank, from: numbers.start, until: numbers.end.saturating_sub(1) };
-        let mut others = self.others.write().unwrap_or_else(PoisonError::into_inner);
+        let mut others = whole(self.others.write());
         for run in runs {
             others.lay(run.range(), run.is_stamped.then_some(writer), exchange);
             self.each_word(run.range(), &mut |block, word| match word.load(Ordering::Relaxed) {
@@ -349,10 +351,7 @@ impl Ledger {
 
     /// Write `number` begins.
     pub(super) fn begin(&self, block: u64, number: u32) {
-        debug_assert!(
-            number != 0 && number & PENDING == 0 && number != UNKNOWN,
-            "a write must have a number of its own"
-        );
+        debug_assert!(is_of_a_write(number), "a write must have a number of its own");
         let Some(word) = self.word(block) else { return };
         if word.swap(PENDING | number, Ordering::SeqCst) & PENDING != 0 {
             word.store(PENDING, Ordering::SeqCst);
@@ -361,11 +360,8 @@ impl Ledger {
 
     /// Write `number` has ended, and `stamped` says whether its stamp is there now.
     pub(super) fn end(&self, block: u64, number: u32, stamped: bool) {
+        debug_assert!(is_of_a_write(number), "a write must have a number of its own");
         let Some(word) = self.word(block) else { return };
-        debug_assert!(
-            number != 0 && number & PENDING == 0 && number != UNKNOWN,
-            "a write must have a number of its own"
-        );
         let known = if stamped { number } else { UNKNOWN };
         // Otherwise another write has begun since, and the word says so.
         let _overlapped = word.compare_exchange(PENDING | number, known, Ordering::SeqCst, Ordering::SeqCst);

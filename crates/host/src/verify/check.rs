@@ -1,7 +1,7 @@
 //! Stamps the writes of one worker and holds what it reads against the books.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use units::Bytes;
 use units::convert::narrow;
@@ -13,6 +13,7 @@ use super::books::{Known, Ledger};
 use super::header::{self, HeaderFlaw, Sum};
 use super::others::Writer;
 use super::stamp::{self, Flaw, Stamp};
+use crate::unwinding::whole;
 
 /// Wrong blocks that are kept, as many as a job keeps failures.
 const WRONG_MOST: usize = 16;
@@ -110,7 +111,7 @@ impl Checks {
     /// What its checkers have found.
     pub fn verified(&self) -> Verified {
         let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
-        let wrong = self.found.wrong.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let wrong = whole(self.found.wrong.lock()).clone();
         let corrupt = count(&self.found.corrupt);
         assert!(wrong.len() as u64 <= corrupt, "what was wrong is of reads that are counted");
         let (checked, unknown) = (count(&self.found.checked), count(&self.found.unknown));
@@ -270,11 +271,10 @@ impl Checker {
         let (ledger, size) = (self.ledger(request), self.known.books.block);
         let (whole, _) = self.blocks(request);
         let before = &self.slots[request.token.0 as usize].before;
-        let (mut checked, mut wrong) = (0, None);
         if let Some(headers) = &self.headers {
-            let (checked, wrong) = self.check_headers(headers, request, bytes);
-            return self.told(request, outcome, checked, wrong);
+            return self.told(request, outcome, self.check_headers(headers, request, bytes));
         }
+        let mut held = Held::default();
         for (block, before) in whole.clone().zip(before) {
             let offset = block * size;
             let start = narrow::<usize>(offset - request.offset.get());
@@ -284,27 +284,19 @@ impl Checker {
                 Some(pattern) => judge_content(pattern, known, start, content),
                 None => judge(self.verify, self.known.books.key, known, offset, content),
             };
-            match verdict {
-                BlockVerdict::Unknown => continue,
-                BlockVerdict::Right => {}
-                BlockVerdict::Wrong { expected, found } if wrong.is_none() => {
-                    let (file, offset, len) = (request.file, Bytes::new(offset), Bytes::new(size));
-                    wrong = Some(Wrong { file, offset, len, expected, found });
-                }
-                BlockVerdict::Wrong { .. } => {}
-            }
-            checked += size;
+            held.add(request.file, offset, size, verdict);
         }
-        self.told(request, outcome, checked, wrong)
+        self.told(request, outcome, held)
     }
 
-    /// Bytes of a read that were checked against headers, and the first block that was wrong.
-    fn check_headers(&self, headers: &Headers, request: &Request, bytes: &[u8]) -> (u64, Option<Wrong>) {
+    /// Holds a read against headers.
+    fn check_headers(&self, headers: &Headers, request: &Request, bytes: &[u8]) -> Held {
         let (ledger, size) = (self.ledger(request), self.known.books.block);
         let before = &self.slots[request.token.0 as usize].before;
         let (whole, _) = self.blocks(request);
         let len = headers.len(bytes.len());
-        let (mut checked, mut wrong) = (0, None);
+        debug_assert!(len > 0, "a read that is checked must have data");
+        let mut held = Held::default();
         for (start, block) in (0..).step_by(len).zip(bytes.chunks(len)) {
             let offset = request.offset.get() + start as u64;
             let touched = offset / size..(offset + block.len() as u64).div_ceil(size);
@@ -319,29 +311,20 @@ impl Checker {
             let first = word(touched.start);
             let known =
                 if touched.clone().all(|block| word(block) == first) { first } else { Known::Nothing };
-            match judge_header(self.verify, headers, known, (start, offset), block) {
-                BlockVerdict::Unknown => continue,
-                BlockVerdict::Right => {}
-                BlockVerdict::Wrong { expected, found } if wrong.is_none() => {
-                    let (file, offset, len) =
-                        (request.file, Bytes::new(offset), Bytes::new(block.len() as u64));
-                    wrong = Some(Wrong { file, offset, len, expected, found });
-                }
-                BlockVerdict::Wrong { .. } => {}
-            }
-            checked += block.len() as u64;
+            let verdict = judge_header(self.verify, headers, known, (start, offset), block);
+            held.add(request.file, offset, block.len() as u64, verdict);
         }
-        (checked, wrong)
+        held
     }
 
     /// Counts what was checked of a read, and keeps what was wrong.
-    fn told(&self, request: &Request, outcome: Outcome, checked: u64, wrong: Option<Wrong>) -> Outcome {
+    fn told(&self, request: &Request, outcome: Outcome, Held { checked, wrong }: Held) -> Outcome {
         assert!(checked <= u64::from(request.len), "no more can be checked than was read");
         self.found.checked.fetch_add(checked, Ordering::Relaxed);
         self.found.unknown.fetch_add(u64::from(request.len) - checked, Ordering::Relaxed);
         let Some(wrong) = wrong else { return outcome };
         self.found.corrupt.fetch_add(1, Ordering::Relaxed);
-        let mut kept = self.found.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = whole(self.found.wrong.lock());
         if kept.len() < WRONG_MOST {
             kept.push(wrong);
         }
@@ -356,6 +339,26 @@ enum BlockVerdict {
     Right,
     Unknown,
     Wrong { expected: String, found: String },
+}
+
+/// How a read stands against what had been written: bytes that could be checked, and the first block that was wrong.
+#[derive(Default)]
+struct Held {
+    checked: u64,
+    wrong: Option<Wrong>,
+}
+
+impl Held {
+    /// One block of the read, of `len` bytes at `offset`.
+    fn add(&mut self, file: u16, offset: u64, len: u64, verdict: BlockVerdict) {
+        self.checked += if verdict == BlockVerdict::Unknown { 0 } else { len };
+        if let BlockVerdict::Wrong { expected, found } = verdict
+            && self.wrong.is_none()
+        {
+            let (offset, len) = (Bytes::new(offset), Bytes::new(len));
+            self.wrong = Some(Wrong { file, offset, len, expected, found });
+        }
+    }
 }
 
 /// Whether a block repeats `pattern`, which began `start` bytes before it. A write in flight may be half there.
@@ -407,11 +410,7 @@ fn judge_header(
         (Known::Untouched, Err(HeaderFlaw::None | HeaderFlaw::Other(_))) if verify == Verify::Written => {
             return BlockVerdict::Unknown;
         }
-        (_, Err(HeaderFlaw::None)) if block.iter().all(|byte| *byte == 0) => "zeros".into(),
-        (_, Err(HeaderFlaw::None)) => {
-            let start: String = block.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-            format!("no header; it begins with {start}")
-        }
+        (_, Err(HeaderFlaw::None)) => unmarked("header", block),
         (_, Err(HeaderFlaw::Other(found) | HeaderFlaw::Changed(found))) => found,
     };
     BlockVerdict::Wrong { expected: wanted, found }
@@ -440,15 +439,20 @@ fn judge(verify: Verify, key: u64, known: Known, offset: u64, bytes: &[u8]) -> B
     BlockVerdict::Wrong { expected, found: found(stamp, offset, bytes) }
 }
 
+/// What a block holds that has not even the beginning of a `mark`, in words.
+fn unmarked(mark: &str, block: &[u8]) -> String {
+    if block.iter().all(|byte| *byte == 0) {
+        return "zeros".into();
+    }
+    let start: String = block.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("no {mark}; it begins with {start}")
+}
+
 /// What a block holds instead, in words.
 fn found(stamp: Result<Stamp, Flaw>, offset: u64, bytes: &[u8]) -> String {
     match stamp {
         Ok(stamp) => format!("write {}, of byte {}", stamp.number, stamp.offset),
-        Err(Flaw::None) if bytes.iter().all(|byte| *byte == 0) => "zeros".into(),
-        Err(Flaw::None) => {
-            let start: String = bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-            format!("no stamp; it begins with {start}")
-        }
+        Err(Flaw::None) => unmarked("stamp", bytes),
         Err(Flaw::OtherKey) => "the stamp of a run with another seed".into(),
         Err(Flaw::Checksum(stamp)) if stamp.offset == offset => {
             format!("write {}, of byte {offset}, with a content or stamp that was changed", stamp.number)

@@ -19,6 +19,8 @@ use twox_hash::XxHash32;
 use units::convert::narrow;
 use workload::spec::{HEADER_LEN, Header, HeaderKind};
 
+use crate::bytes_at;
+
 const MARK: u16 = 0xacca;
 
 /// The checks of data, the longest of them.
@@ -132,23 +134,20 @@ pub(super) fn put(block: &mut [u8], header: Header, offset: u64, number: u32, su
     head[8..16].copy_from_slice(&u64::from(number).to_le_bytes());
     head[16..24].copy_from_slice(&offset.to_le_bytes());
     head[32..34].copy_from_slice(&1_u16.to_le_bytes());
-    head[34..36].copy_from_slice(&truncated_number(number).to_le_bytes());
+    // fio's own count has 16 bits.
+    head[34..36].copy_from_slice(&number.to_le_bytes()[..2]);
     let check = unfinished(CrcAlgorithm::Crc32Iscsi, &head[..36]);
     head[36..].copy_from_slice(&check);
     block[..HEADER_LEN].copy_from_slice(&head);
     block[HEADER_LEN..len].copy_from_slice(&sum.0[..kind.sum_len()]);
     swap(block, narrow::<usize>(at.get()), len);
-}
-
-/// fio's own count has 16 bits.
-fn truncated_number(number: u32) -> u16 {
-    let [low, high, ..] = number.to_le_bytes();
-    u16::from_le_bytes([low, high])
+    debug_assert_eq!(read(block, header, offset), Ok(number.into()), "a header is read back as it is put");
 }
 
 /// The first `len` bytes change places with those at `at`.
 fn swap(block: &mut [u8], at: usize, len: usize) {
     if at > 0 {
+        assert!(at >= len, "two places that overlap cannot change their contents");
         let (first, other) = (block[..len].to_vec(), block[at..at + len].to_vec());
         block[..len].copy_from_slice(&other);
         block[at..at + len].copy_from_slice(&first);
@@ -168,9 +167,9 @@ pub(super) fn read(block: &[u8], header: Header, offset: u64) -> Result<u64, Hea
 }
 
 fn read_at_start(block: &[u8], kind: HeaderKind, offset: u64) -> Result<u64, HeaderFlaw> {
-    let two = |at: usize| u16::from_le_bytes([block[at], block[at + 1]]);
-    let four = |at: usize| u32::from_le_bytes(block[at..at + 4].try_into().expect("four bytes"));
-    let eight = |at: usize| u64::from_le_bytes(block[at..at + 8].try_into().expect("eight bytes"));
+    let two = |at: usize| u16::from_le_bytes(bytes_at(block, at));
+    let four = |at: usize| u32::from_le_bytes(bytes_at(block, at));
+    let eight = |at: usize| u64::from_le_bytes(bytes_at(block, at));
     if two(0) != MARK {
         return Err(HeaderFlaw::None);
     }

@@ -101,6 +101,7 @@ impl Others {
         else {
             return;
         };
+        debug_assert!(within.end <= whole.end, "what is cut out must lie in one piece");
         self.pieces.remove(&first);
         self.add(first, Piece { end: within.start, ..whole });
         self.add(within.end, whole);

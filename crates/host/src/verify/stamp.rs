@@ -6,6 +6,8 @@
 
 use units::Bytes;
 
+use crate::bytes_at;
+
 /// The smallest block with a stamp: what storage writes whole.
 pub const LEAST_BLOCK: Bytes = Bytes::new(512);
 
@@ -58,8 +60,8 @@ pub(super) fn put(block: &mut [u8], key: u64, Stamp { offset, number }: Stamp, s
 
 /// What the stamp of a block says, if it is this run's and fits the content.
 pub(super) fn read(block: &[u8], key: u64) -> Result<Stamp, Flaw> {
-    let eight = |at: usize| u64::from_le_bytes(block[at..at + 8].try_into().expect("eight bytes"));
-    let four = |at: usize| u32::from_le_bytes(block[at..at + 4].try_into().expect("four bytes"));
+    let eight = |at: usize| u64::from_le_bytes(bytes_at(block, at));
+    let four = |at: usize| u32::from_le_bytes(bytes_at(block, at));
     if block[..8] != MARK {
         return Err(Flaw::None);
     }

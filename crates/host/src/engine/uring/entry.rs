@@ -51,27 +51,21 @@ impl Asks for Calls {
         let priority = self.priorities.of(request);
         let file = Fixed(u32::from(request.file));
         let offset = request.offset.get();
+        // Of a registered buffer the number comes last.
+        macro_rules! moving {
+            ($entry:ident $(, $buffer:literal)?) => {
+                opcode::$entry::new(file, payload.address(request), request.len $(, $buffer)?)
+                    .offset(offset)
+                    .rw_flags(flags)
+                    .ioprio(priority)
+                    .build()
+            };
+        }
         match request.op {
-            Op::Read if is_fixed => opcode::ReadFixed::new(file, payload.address(request), request.len, 0)
-                .offset(offset)
-                .rw_flags(flags)
-                .ioprio(priority)
-                .build(),
-            Op::Write if is_fixed => opcode::WriteFixed::new(file, payload.address(request), request.len, 0)
-                .offset(offset)
-                .rw_flags(flags)
-                .ioprio(priority)
-                .build(),
-            Op::Read => opcode::Read::new(file, payload.address(request), request.len)
-                .offset(offset)
-                .rw_flags(flags)
-                .ioprio(priority)
-                .build(),
-            Op::Write => opcode::Write::new(file, payload.address(request), request.len)
-                .offset(offset)
-                .rw_flags(flags)
-                .ioprio(priority)
-                .build(),
+            Op::Read if is_fixed => moving!(ReadFixed, 0),
+            Op::Write if is_fixed => moving!(WriteFixed, 0),
+            Op::Read => moving!(Read),
+            Op::Write => moving!(Write),
             Op::Flush if self.flush == FlushKind::SyncFileRange => {
                 opcode::SyncFileRange::new(file, 0).flags(libc::SYNC_FILE_RANGE_WRITE).build()
             }

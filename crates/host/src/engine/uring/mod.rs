@@ -112,6 +112,7 @@ impl<A: Asks> UringRing<A> {
         depth: u32,
         options: UringOptions,
     ) -> Result<UringRing<A>, EngineError> {
+        assert_eq!(depth as usize, payload.depth(), "each slot must have its buffers");
         let (ring, mut details) = build(depth, options)?;
         ring.submitter()
             .register_files(&files.raw_fds())
@@ -144,6 +145,7 @@ impl<A: Asks> UringRing<A> {
 
     /// The engine. Only one at a time.
     pub fn engine(&mut self) -> Result<Uring<'_, A>, EngineError> {
+        assert_eq!(self.lent.in_flight, 0, "no engine before this one may have left requests in flight");
         let (mut submitter, queue, completions) = self.ring.split();
         // Saves a descriptor look-up at each system call; kernels before 5.18 do not have it, which is no loss.
         let _optional = submitter.register_ring_fd();

@@ -105,6 +105,7 @@ pub(super) fn first_known<'a, T, L: ?Sized>(
     levels: &[&'a L],
     mut build: impl FnMut(&L) -> io::Result<T>,
 ) -> io::Result<(T, &'a L)> {
+    assert!(!levels.is_empty(), "some set of flags must be tried");
     let mut refused = io::ErrorKind::InvalidInput.into();
     for level in levels {
         match build(level) {

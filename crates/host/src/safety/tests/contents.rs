@@ -6,9 +6,7 @@ use super::*;
 fn known_contents_are_refused_on_the_device_and_on_its_partitions() {
     let machine = machine();
     split(&machine);
-    let mut content = vec![0; 2 << 20];
-    content[..4].copy_from_slice(b"XFSB");
-    machine.write_bytes("dev/sda2", &content);
+    machine.write_bytes("dev/sda2", &holding(0, b"XFSB"));
     let found = |name: &str| Reason::Signature {
         device: dev(&machine, name),
         name: "XFS file system".into(),
@@ -22,9 +20,7 @@ fn known_contents_are_refused_on_the_device_and_on_its_partitions() {
 #[test]
 fn zfs_is_known_by_its_label_since_the_kernel_names_no_holder() {
     let machine = machine();
-    let mut content = vec![0; 2 << 20];
-    content[16 * 1024 + 24..][..8].copy_from_slice(b"version\0");
-    machine.write_bytes("dev/sda", &content);
+    machine.write_bytes("dev/sda", &holding(16 * 1024 + 24, b"version\0"));
     only(
         &against(&machine, "sda"),
         |reason| matches!(reason, Reason::Signature { name, .. } if name == "ZFS pool member"),
@@ -35,9 +31,7 @@ fn zfs_is_known_by_its_label_since_the_kernel_names_no_holder() {
 fn a_device_that_is_not_blank_is_written_with_a_consent_that_speaks_of_data_alone() {
     let machine = machine();
     for at in [0, 1 << 20, (2 << 20) - 1] {
-        let mut content = vec![0; 2 << 20];
-        content[at] = 7;
-        machine.write_bytes("dev/sda", &content);
+        machine.write_bytes("dev/sda", &holding(at, &[7]));
         let target = block(&machine, "sda");
         let reasons = |name: &str| judge(&machine.root(), &target, Some(&named(name))).reasons;
         let (device, at) = (dev(&machine, "sda"), Bytes::new(at as u64));
@@ -55,9 +49,7 @@ fn a_device_that_is_not_blank_is_written_with_a_consent_that_speaks_of_data_alon
 #[test]
 fn a_known_content_is_refused_although_consent_speaks_of_data() {
     let machine = machine();
-    let mut content = vec![0; 2 << 20];
-    content[..4].copy_from_slice(b"XFSB");
-    machine.write_bytes("dev/sda", &content);
+    machine.write_bytes("dev/sda", &holding(0, b"XFSB"));
     let reasons = judge(&machine.root(), &block(&machine, "sda"), Some(&named("data:S1"))).reasons;
     only(&reasons, |reason| matches!(reason, Reason::Signature { .. }));
 }
@@ -131,9 +123,7 @@ fn the_node_that_was_named_is_the_one_that_is_looked_at_and_opened() {
     let target = Target { name: "copy".into(), kind: TargetKind::Block { node: node.clone(), devno } };
     let judged = judge(&machine.root(), &target, Some(&named("S1")));
     assert_eq!((judged.reasons, judged.destroys), (vec![], true));
-    let mut content = vec![0; 2 << 20];
-    content[..4].copy_from_slice(b"XFSB");
-    std::fs::write(&node, &content).expect("the fixture is ours");
+    std::fs::write(&node, holding(0, b"XFSB")).expect("the fixture is ours");
     let found = judge(&machine.root(), &target, Some(&named("S1")));
     let device = node.display().to_string();
     let name = "XFS file system".into();

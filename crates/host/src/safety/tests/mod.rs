@@ -48,6 +48,13 @@ fn against(machine: &Fixture, name: &str) -> Vec<Reason> {
     judge(&machine.root(), &target, consent.as_ref()).reasons
 }
 
+/// What a node of 2 MiB holds that has only these bytes.
+fn holding(at: usize, bytes: &[u8]) -> Vec<u8> {
+    let mut content = vec![0; 2 << 20];
+    content[at..][..bytes.len()].copy_from_slice(bytes);
+    content
+}
+
 fn named(name: &str) -> Consent {
     Consent::parse(name).expect("it is a name")
 }
