@@ -145,6 +145,7 @@ pub fn run_from<A: Assigned>(
             }
         }
         drop(report);
+        assert!(lives_left.next().is_none(), "counters must be a worker's");
         pool.supervise((clock, start), stop, &lives, &reports, &mut on_load_event);
         pool.join()
     })

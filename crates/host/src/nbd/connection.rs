@@ -1,5 +1,6 @@
 //! A connection to an export: the negotiation, and requests one after the other.
 
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,16 +16,34 @@ use super::{Address, NbdError, Uri};
 /// For how long an answer is waited for before requests flow.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-#[derive(Debug)]
-enum Stream {
-    Tcp(TcpStream),
-    Unix(UnixStream),
+/// What sockets of either kind do.
+trait Socket: Read + Write + AsFd + fmt::Debug + Send {
+    /// Waits no longer than that, in either direction.
+    fn wait_at_most(&self, time: Option<Duration>) -> io::Result<()>;
+    /// Does not wait any more.
+    fn never_wait(&self) -> io::Result<()>;
 }
+
+macro_rules! sockets {
+    ($($kind:ty)*) => {
+        $(impl Socket for $kind {
+            fn wait_at_most(&self, time: Option<Duration>) -> io::Result<()> {
+                self.set_read_timeout(time).and_then(|()| self.set_write_timeout(time))
+            }
+
+            fn never_wait(&self) -> io::Result<()> {
+                self.set_nonblocking(true)
+            }
+        })*
+    };
+}
+
+sockets!(TcpStream UnixStream);
 
 /// A connection over which requests may be made.
 #[derive(Debug)]
 pub struct Connection {
-    stream: Stream,
+    stream: Box<dyn Socket>,
     uri: String,
     /// What the server offers.
     pub offered: Offered,
@@ -48,7 +67,12 @@ impl Connection {
 
     /// Reads into `bytes` and waits for it.
     pub fn read_at(&mut self, offset: u64, bytes: &mut [u8]) -> Result<(), NbdError> {
-        self.asked("reading", command::READ, offset, bytes.len() as u64)?;
+        let (block, len) = (self.offered.block.get(), bytes.len() as u64);
+        assert!(
+            offset.is_multiple_of(block) && len.is_multiple_of(block),
+            "each read must be of whole blocks"
+        );
+        self.asked("reading", command::READ, offset, len)?;
         self.take(bytes)
     }
 
@@ -62,10 +86,7 @@ impl Connection {
 
     /// Does not wait any more, in either direction.
     pub(crate) fn never_wait(&self) -> io::Result<()> {
-        match &self.stream {
-            Stream::Tcp(stream) => stream.set_nonblocking(true),
-            Stream::Unix(stream) => stream.set_nonblocking(true),
-        }
+        self.stream.never_wait()
     }
 
     /// Asks, and waits for the reply; the data that come with it are next.
@@ -102,10 +123,7 @@ impl Drop for Connection {
 
 impl AsFd for Connection {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match &self.stream {
-            Stream::Tcp(stream) => stream.as_fd(),
-            Stream::Unix(stream) => stream.as_fd(),
-        }
+        self.stream.as_fd()
     }
 }
 
@@ -121,10 +139,7 @@ impl Write for Connection {
     }
 
     fn write_vectored(&mut self, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
-        match &mut self.stream {
-            Stream::Tcp(stream) => stream.write_vectored(parts),
-            Stream::Unix(stream) => stream.write_vectored(parts),
-        }
+        self.stream.write_vectored(parts)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -132,44 +147,9 @@ impl Write for Connection {
     }
 }
 
-impl Stream {
-    fn wait_at_most(&self, time: Option<Duration>) -> io::Result<()> {
-        match self {
-            Stream::Tcp(stream) => {
-                stream.set_read_timeout(time).and_then(|()| stream.set_write_timeout(time))
-            }
-            Stream::Unix(stream) => {
-                stream.set_read_timeout(time).and_then(|()| stream.set_write_timeout(time))
-            }
-        }
-    }
-}
-
-impl Read for Stream {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(stream) => stream.read(bytes),
-            Stream::Unix(stream) => stream.read(bytes),
-        }
-    }
-}
-
-impl Write for Stream {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(stream) => stream.write(bytes),
-            Stream::Unix(stream) => stream.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn connected(address: &Address) -> io::Result<Stream> {
+fn connected(address: &Address) -> io::Result<Box<dyn Socket>> {
     match address {
-        Address::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
+        Address::Unix(path) => Ok(Box::new(UnixStream::connect(path)?)),
         Address::Tcp(host, port) => {
             let mut last = io::Error::from(io::ErrorKind::NotFound);
             for address in (host.as_str(), *port).to_socket_addrs()? {
@@ -177,7 +157,7 @@ fn connected(address: &Address) -> io::Result<Stream> {
                     Ok(stream) => {
                         // A request that waits for the next to be sent with it is measured as slow.
                         stream.set_nodelay(true)?;
-                        return Ok(Stream::Tcp(stream));
+                        return Ok(Box::new(stream));
                     }
                     Err(error) => last = error,
                 }

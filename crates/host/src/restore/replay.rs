@@ -116,21 +116,17 @@ fn replay_one(path: &Path, patience: Nanos, report: &mut Report) -> io::Result<(
         return Ok(());
     }
     let whose = if owner.boot == boot() { Whose::Gone } else { Whose::OfEarlierBoot };
-    let mut is_left = false;
+    let before = report.failed.len();
     for (number, change) in &read.open {
-        let before = report.failed.len();
-        match report.add(change, change.put_back(&SysRoot::real(), whose)) {
-            true => {
-                // Untold it is found to be put back already.
-                let _untold = write_line(&mut file, &format!("- {number}"));
-            }
-            false => is_left = true,
-        }
-        for failed in &mut report.failed[before..] {
-            failed.push_str(&format!(" (recorded in {})", path.display()));
+        if report.add(change, change.put_back(&SysRoot::real(), whose)) {
+            // Untold it is found to be put back already.
+            let _untold = write_line(&mut file, &format!("- {number}"));
         }
     }
-    if !is_left {
+    let failed = &mut report.failed[before..];
+    assert!(failed.len() <= read.open.len(), "each change must have one fate");
+    failed.iter_mut().for_each(|each| each.push_str(&format!(" (recorded in {})", path.display())));
+    if failed.is_empty() {
         handle::remove(path, &file)?;
     }
     Ok(())
