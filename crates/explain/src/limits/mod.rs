@@ -15,7 +15,7 @@ mod queues;
 pub(crate) mod settle;
 mod usage;
 
-use record::{Point, PointKind, Run, Severity, World};
+use record::{PartShare, Point, PointKind, Run, Severity, World};
 use spec::Pattern;
 use units::{OpsPerSecond, Share};
 
@@ -298,12 +298,17 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     with_answer(with_shares(draft, uses), answer)
 }
 
-/// What raises the rate of a load that is latency-bound. Whoever serves a stream may have more of it under way than the load
-/// asks for.
+/// What raises the rate of a load that is latency-bound. A stream that waits for disks is read too little ahead.
 fn quicker(point: &Point) -> &'static str {
-    let mut specs = point.workloads.iter().map(|one| &one.spec);
-    if specs.all(|spec| spec.pattern == Pattern::Sequential && spec.mix.reads == Share::ALL) {
-        "Increase the queue depth or the read-ahead (of the array, the drive or the host), or lower the latency of each request."
+    let is_stream =
+        |spec: &spec::Workload| spec.pattern == Pattern::Sequential && spec.mix.reads == Share::ALL;
+    let response = point.breakdown.as_ref().map_or(&[][..], |breakdown| &breakdown.response);
+    let time = |part: &PartShare| part.wait_ns + part.service_ns;
+    let at_disks: f64 = response.iter().filter(|part| part.part.starts_with("disk")).map(time).sum();
+    if at_disks > response.iter().map(time).sum::<f64>() / 2.0
+        && point.workloads.iter().all(|one| is_stream(&one.spec))
+    {
+        "Read further ahead, increase the queue depth, or lower the latency of each request."
     } else {
         "Increase the queue depth, or lower the latency of each request."
     }
