@@ -44,6 +44,10 @@ const STEPS_MOST: usize = 3;
 /// make of it.
 const RATIO_LEAST: f64 = 1.5;
 
+/// So many spans lie between the sizes of two caches at least: with fewer, no level of what the larger one holds was measured,
+/// and the two are one whose misses take longer over a longer way.
+const BETWEEN_LEAST: usize = 2;
+
 /// Chance brings about a better fit by one more step less than once in so many times.
 const CHANCE: f64 = 0.01;
 
@@ -103,19 +107,19 @@ fn with_one_more(points: &[SpanPoint], fit: &Fit, candidates: &[f64]) -> Option<
         sizes.sort_by(f64::total_cmp);
         Fit::of(points, &sizes)
     };
-    let mut best = best_of(candidates.iter().filter_map(|size| with(*size)))?;
+    let mut best = best_of(points, candidates.iter().filter_map(|size| with(*size)))?;
     // The sizes found before leave their places for the new one.
     for _ in 0..3 {
         for index in 0..best.sizes.len() {
             let moved = candidates.iter().filter_map(|size| best.moved(points, index, *size));
-            best = best_of(moved.chain([best.clone()]))?;
+            best = best_of(points, moved.chain([best.clone()]))?;
         }
     }
     Some(best)
 }
 
-fn best_of(fits: impl Iterator<Item = Fit>) -> Option<Fit> {
-    fits.filter(|fit| fit.rises.iter().all(|rise| *rise > 0.0))
+fn best_of(points: &[SpanPoint], fits: impl Iterator<Item = Fit>) -> Option<Fit> {
+    fits.filter(|fit| fit.rises.iter().all(|rise| *rise > 0.0) && fit.is_apart(points))
         .min_by(|one, other| one.error.total_cmp(&other.error))
 }
 
@@ -181,6 +185,13 @@ impl Fit {
             Some(*level)
         }));
         levels
+    }
+
+    /// Whether between each two sizes enough was measured to tell them apart.
+    fn is_apart(&self, points: &[SpanPoint]) -> bool {
+        let between =
+            |low: f64, high: f64| points.iter().filter(|point| low < point.span && point.span < high).count();
+        self.sizes.windows(2).all(|pair| between(pair[0], pair[1]) >= BETWEEN_LEAST)
     }
 
     fn steps_matter(&self) -> bool {
@@ -294,6 +305,15 @@ mod tests {
         assert_eq!(sizes.len(), 2, "{found:?}");
         assert!(near(sizes[0], 32.0) && near(sizes[1], 512.0), "{sizes:?}");
         assert!((found[1].before / 400e-6 - 1.0).abs() < 0.2 && found[1].after > 8e-3, "{found:?}");
+    }
+
+    #[test]
+    fn a_cache_whose_misses_take_longer_over_a_longer_way_is_one() {
+        // A virtual P2000 G3, whose cache of 1.9 GiB is followed by three spans.
+        let mut points = measured(&[], 43.2, |_| 0.0);
+        points[22..].iter_mut().zip([127.0, 820.0, 1430.0]).for_each(|(point, mean)| point.response = mean);
+        let found = steps(&points);
+        assert!(found.len() == 1 && near(found[0].size, 1_950.0 * MIB), "{found:?}");
     }
 
     #[test]
