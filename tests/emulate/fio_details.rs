@@ -22,6 +22,79 @@ fn a_job_with_a_ramp_ends_with_its_size_which_counts_the_ramp() {
 }
 
 #[test]
+fn a_job_that_ends_within_its_ramp_is_counted_whole_and_has_no_latencies() {
+    let user = User::new();
+    let counted = |job: &Value, direction: &str| {
+        let of = &job[direction];
+        assert!(of["runtime"].as_u64().unwrap() < 30_000, "{of}");
+        assert_eq!(of["lat_ns"]["N"], 0, "{of}");
+        assert_eq!(of["bw_samples"], 0, "{of}");
+        (of["total_ios"].as_u64().unwrap(), of["io_bytes"].as_u64().unwrap())
+    };
+    let line = "as fio --ramp_time=100 --bs=4k --output-format=json --name=x --size=1m";
+    let report = user.fathom(&format!("{line} --rw=write --write_lat_log=L --write_bw_log=L")).done().json();
+    assert_eq!(counted(&report["jobs"][0], "write"), (256, 1 << 20));
+    assert_eq!(report["jobs"][0]["iodepth_level"]["1"], 100.0);
+    for name in ["L_clat.1.log", "L_bw.1.log"] {
+        assert_eq!(std::fs::read_to_string(user.path(name)).unwrap(), "", "{name}");
+    }
+    let said = report["fathom"]["findings"].to_string();
+    assert!(said.contains("within its warm-up of 100 s"), "{said}");
+    // Of an array as of a file; jobs of a group beside it are measured, and its requests are added to theirs.
+    let array = "--filename=array:md3000 --rw=randread";
+    let report = user.fathom(&format!("{line} {array} --iodepth=4 --ioengine=libaio")).done().json();
+    assert_eq!(counted(&report["jobs"][0], "read"), (256, 1 << 20));
+    assert!(report["jobs"][0]["read"]["runtime"].as_u64().unwrap() > 5, "a disk takes its time");
+    let line = format!("as fio --ramp_time=100ms --bs=4k {array} --group_reporting --output-format=json");
+    let report = |jobs: &str| user.fathom(&format!("{line} {jobs}")).done().json();
+    let alone = report("--name=y --size=1g --number_ios=200");
+    let beside = report("--name=x --size=64k --name=y --size=1g --number_ios=200");
+    assert_eq!([requests(&alone, 0, "read"), requests(&beside, 0, "read")], [200, 216]);
+    // A plan's figures never hold a warm-up.
+    user.write("plan.toml", "[[phase]]\nreads = '100%'\nops = 50\nwarmup = '100s'\n");
+    user.fathom("run plan.toml --on array:md3000").with(4).saying(&["within its warm-up of 100 s"]);
+}
+
+#[test]
+fn number_ios_counts_from_the_end_of_a_ramp_or_ends_the_job_within_it() {
+    let user = User::new();
+    let report = |more: &str| {
+        let line = "as fio --name=x --rw=randread --bs=4k --size=16m --output-format=json";
+        let report = user.fathom(&format!("{line} {more}")).done().json();
+        let of = &report["jobs"][0]["read"];
+        let last = user.last()["points"].as_array().unwrap().last().unwrap().clone();
+        let completed = last["workloads"][0]["completed"].as_u64().unwrap();
+        (of["total_ios"].as_u64().unwrap(), of["lat_ns"]["N"].as_u64().unwrap(), completed)
+    };
+    let (reported, timed, completed) = report("--filename=array:md3000 --number_ios=300 --ramp_time=100ms");
+    assert_eq!((reported, timed), (300, 300));
+    assert!(completed > 340, "{completed}, of which a disk answers some in the ramp");
+    let (reported, timed, completed) =
+        report("--filename=array:md3000 --number_ios=300 --ramp_size=200k --iodepth=8 --ioengine=libaio");
+    assert_eq!((reported, timed, completed), (300, 300, 350));
+    assert_eq!(report("--filename=array:md3000 --number_ios=30 --ramp_time=100"), (30, 0, 30));
+    let (reported, _, completed) = report("--number_ios=500 --ramp_time=200ms --thinktime=1ms");
+    assert!(reported == 500 && completed >= 500, "{reported} of {completed}");
+}
+
+#[test]
+fn a_stream_through_several_files_of_one_name_asks_each_block_as_often() {
+    let user = User::new();
+    for (names, times) in [("--filename_format=one --nrfiles=3", 3), ("--filename=one:one", 2)] {
+        let line = format!("as fio --name=s {names} --size=96k --bs=4k --rw=write --write_iolog=log");
+        user.fathom(&line).done();
+        let log = std::fs::read_to_string(user.path("log")).unwrap();
+        let offsets = log.lines().filter(|line| line.contains(" write ")).map(|line| {
+            let words: Vec<&str> = line.split(' ').collect();
+            words[words.len() - 2].parse::<u64>().unwrap()
+        });
+        let expected: Vec<u64> = (0..24).map(|number| number / times * 4096).collect();
+        assert_eq!(offsets.collect::<Vec<_>>(), expected, "{names}");
+        std::fs::remove_file(user.path("one")).unwrap();
+    }
+}
+
+#[test]
 fn logs_begin_behind_the_ramp() {
     let user = User::new();
     let job = "--size=1m --rw=read --bs=64k --rate_iops=100 --time_based --runtime=1";

@@ -63,7 +63,7 @@ fn a_mistake_in_a_job_file_names_file_and_line_and_touches_nothing() {
     let user = User::new();
     for (line, name, text, words) in [
         ("run a.fio", "a.fio", "[a]\nsize=1m\nrw=sideways\n", ["a.fio:3", "rw=sideways"]),
-        ("as fio b.fio", "b.fio", "[a]\nsize=1m\n\ntrim_backlog=4\n", ["b.fio:4", "trim_backlog=4"]),
+        ("as fio b.fio", "b.fio", "[a]\nsize=1m\n\nfdp=1\n", ["b.fio:4", "fdp=1"]),
         (
             "run c.icf",
             "c.icf",

@@ -191,17 +191,26 @@ pub fn growing_point(frame: Point, load: &Load, live: &Live<'_>, has_percentiles
     point(frame, load, answer, false, has_percentiles)
 }
 
-/// The earliest start and the latest end of the workers' windows: the same for all, unless one ended early.
+/// The earliest start and the latest end of the workers' windows: the same for all, unless one ended early. Where all
+/// ended within their warm-up it is the end of the last of them.
 fn window(tallies: &[Tally]) -> (Instant, Instant) {
-    let from = tallies.iter().map(|tally| tally.measured_from).min().unwrap_or_default();
     let until = tallies.iter().map(|tally| tally.measured_until).max().unwrap_or_default();
+    let from = measuring(tallies).map(|tally| tally.measured_from).min().unwrap_or(until);
     debug_assert!(from <= until, "a window ends after it began");
     (from, until)
 }
 
-/// How many were in flight, went out and came back together, of all workers; `None` while they still run.
+/// Those that did not end within their warm-up.
+fn measuring(tallies: &[Tally]) -> impl Iterator<Item = &Tally> {
+    tallies.iter().filter(|tally| tally.measured_from < tally.measured_until)
+}
+
+/// How many were in flight, went out and came back together, of all workers, or of those that did not end within their
+/// warm-up where there are any; `None` while they still run.
 fn together(tallies: &[Tally]) -> Option<record::Together> {
-    let seen = tallies.iter().map(|tally| {
+    let all = measuring(tallies).next().is_none();
+    let counted = tallies.iter().filter(|tally| all || tally.measured_from < tally.measured_until);
+    let seen = counted.map(|tally| {
         let tally::Together { in_flight, submitted, completed } = tally.together;
         record::Together { in_flight, submitted, completed }
     });
@@ -334,4 +343,31 @@ pub fn span_of(jobs: &[workload::JobSpec]) -> Bytes {
         }
     }
     files.into_values().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a worker that measured for so long, in seconds, and had one request in flight.
+    fn tally(from_s: u64, until_s: u64) -> Tally {
+        let asked = workload::plan::from_texts("test", [("ops", "1")]).expect("a plan");
+        let spec = workload::compile(&asked, &[Bytes::MIB]).expect("a worker").remove(0);
+        let mut tally = <workload::Job>::new(spec).into_tally();
+        let at = |second: u64| Instant::from_nanos(second * 1_000_000_000);
+        (tally.measured_from, tally.measured_until) = (at(from_s), at(until_s));
+        tally.together.in_flight[0] = 1;
+        tally
+    }
+
+    #[test]
+    fn workers_that_end_within_their_warm_up_neither_begin_the_window_nor_are_counted_in_it() {
+        let seen = |tallies: &[Tally]| {
+            let (from, until) = window(tallies);
+            let counted = together(tallies).expect("they have ended").in_flight[0];
+            (from.nanos() / 1_000_000_000, until.nanos() / 1_000_000_000, counted)
+        };
+        assert_eq!(seen(&[tally(1, 1), tally(5, 9)]), (5, 9, 1));
+        assert_eq!(seen(&[tally(1, 1), tally(2, 2)]), (2, 2, 2), "both did");
+    }
 }

@@ -1,7 +1,7 @@
 //! Failed requests, wrong data, and runs that were cut short.
 
 use record::{Point, Run, Severity, WorkloadResult, World};
-use units::Bytes;
+use units::{Bytes, Nanos};
 
 use crate::Code;
 use crate::draft::{Draft, percent, several};
@@ -101,16 +101,29 @@ pub(crate) fn nothing_measured(_: &Run, point: &Point, workload: &WorkloadResult
     if ended > 0 {
         return None;
     }
-    let sentence = if point.complete {
-        "No request completed within the measured window."
-    } else {
-        "The point was cut short before any request completed in its measured window."
+    let (sentence, remedy) = match point.complete {
+        true if workload.ended_in_warmup() => (
+            ended_in_warmup(point, workload),
+            "Warm up for less (`warmup`), or issue more (`ops`, `bytes`, `loops`).",
+        ),
+        true => ("No request completed within the measured window.".into(), LONGER),
+        false => {
+            ("The point was cut short before any request completed in its measured window.".into(), LONGER)
+        }
     };
     let draft = Draft::new(Code::NothingMeasured, Severity::Invalid, sentence);
-    Some(
-        draft
-            .remedy("Measure longer (`run`), or find what delays the requests.")
-            .number("settled", workload.completed as f64),
+    Some(draft.remedy(remedy).number("settled", workload.completed as f64))
+}
+
+const LONGER: &str = "Measure longer (`run`), or find what delays the requests.";
+
+fn ended_in_warmup(point: &Point, workload: &WorkloadResult) -> String {
+    let stop = workload.spec.stop;
+    let begun_ns = point.started_ns.saturating_add(stop.start.get());
+    let warmup = stop.warmup_bytes.map_or_else(|| stop.warmup.to_string(), |bytes| bytes.to_string());
+    format!(
+        "The load had done its work after {}, within its warm-up of {warmup}, so that nothing was measured.",
+        Nanos::new(workload.measured_from_ns.saturating_sub(begun_ns))
     )
 }
 

@@ -81,6 +81,7 @@ fn on_null(assignment: &Assignment, time: Nanos) -> Assignment {
         wall: None,
         cooldown: Nanos::ZERO,
         ops: None,
+        ops_after_warmup: false,
         bytes: None,
         flush_every: None,
         flush_at_end: false,

@@ -2,7 +2,7 @@
 //! record's schema.
 
 /// Every key with its line, in the order of the reference page.
-const ABOUT: [(&str, &str); 95] = [
+const ABOUT: [(&str, &str); 96] = [
     ("pattern", "Access pattern: the address of the next request (fio: `rw`, `random_distribution`)."),
     ("size", "Block size: bytes of one request (fio: `bs`; what fio calls `size` is `span`)."),
     ("reads", "Share of requests that read (fio: `rwmixread`)."),
@@ -80,6 +80,7 @@ const ABOUT: [(&str, &str); 95] = [
     ),
     ("cooldown", "Cool-down: load after the measured window, not counted."),
     ("ops", "Stops after this many requests, all workers together."),
+    ("ops_after_warmup", "Counts `ops` anew once the warm-up is over (fio: `number_ios` with `ramp_time`)."),
     ("bytes", "Stops after this many bytes, all workers together (fio: `io_size`, there of each job)."),
     ("loops", "Stops once each worker has moved this many times the bytes of its working set."),
     ("exit_all", "Stops all workers as soon as the first one has completed its share."),

@@ -191,7 +191,7 @@ macro_rules! field {
 }
 
 /// In the order of the reference page.
-pub(crate) static FIELDS: [Field; 95] = [
+pub(crate) static FIELDS: [Field; 96] = [
     field!(word "pattern" pattern),
     field!(text "size", |w| asked(w).map(|w| text(&w.sizes)), |w, said| said.parse().map(|sizes| w.sizes = sizes)),
     field!(text "reads", |w| asked(w).map(|w| share(w.mix.reads)), |w, said| unit(said).map(|part| w.mix.reads = part)),
@@ -248,6 +248,7 @@ pub(crate) static FIELDS: [Field; 95] = [
     field!(asked switch "wear_out" stop.wear_out),
     field!(time "cooldown" stop.cooldown),
     field!(count "ops" or "none" stop.ops),
+    field!(asked switch "ops_after_warmup" stop.ops_after_warmup),
     field!(unit "bytes" or "none" stop.bytes),
     field!(count "loops" or "none" stop.loops),
     field!(switch "exit_all" stop.exit_all),

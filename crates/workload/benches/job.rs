@@ -39,6 +39,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         run: Some(Nanos::from_secs(3600)),
         cooldown: Nanos::ZERO,
         ops: None,
+        ops_after_warmup: false,
         bytes: None,
         flush_every: None,
         flush: workload::spec::FlushKind::Fsync,

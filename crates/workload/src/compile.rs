@@ -458,6 +458,7 @@ pub(crate) fn job_spec_of(
         wall: workload.stop.run.filter(|_| workload.stop.wear_out),
         cooldown: workload.stop.cooldown,
         ops: workload.stop.ops.map(|ops| worker.share_of(ops)),
+        ops_after_warmup: workload.stop.ops_after_warmup,
         bytes,
         flush_every: workload.durability.every,
         flush: workload.durability.flush,

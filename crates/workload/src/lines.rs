@@ -21,7 +21,7 @@ pub struct JobLine {
     pub jumps: Option<Share>,
     /// After each that does, so many in all follow each other; at least 1.
     pub consecutive: u32,
-    /// Those that follow go where it went.
+    /// Those that follow go where it went; where none goes to a place that is drawn, each request of the stream is followed so.
     pub repeat_offset: bool,
     /// Offsets are multiples of this; not zero.
     pub align: Bytes,
@@ -46,6 +46,8 @@ struct Kind {
     jumps: Choice<bool>,
     consecutive: u32,
     repeat_offset: bool,
+    /// Whether they do so although it did not jump.
+    repeats_stream: bool,
     /// Requests that are still to follow the last one that jumped.
     following: u32,
     align: u64,
@@ -95,6 +97,7 @@ impl Lines {
                 jumps: Choice::new(&[(true, jumps), (false, 1.0 - jumps)], own("jump")),
                 consecutive: line.consecutive,
                 repeat_offset: line.repeat_offset,
+                repeats_stream: line.repeat_offset && jumps == 0.0,
                 following: 0,
                 align: line.align.get(),
                 burst: line.line.burst,
@@ -149,7 +152,7 @@ impl Kind {
             return if self.repeat_offset { Go::Nowhere } else { Go::On };
         }
         let jumps = self.jumps.next();
-        self.following = if jumps { self.consecutive - 1 } else { 0 };
+        self.following = if jumps || self.repeats_stream { self.consecutive - 1 } else { 0 };
         if jumps { Go::Elsewhere } else { Go::On }
     }
 }

@@ -69,6 +69,11 @@ impl<R: IoRequest> Rewrites<R> {
         self.due.len()
     }
 
+    /// How many are decided and not issued yet.
+    pub(crate) fn to_come(&self) -> usize {
+        self.due.len() + self.follows.iter().flatten().count()
+    }
+
     /// The write that has been due for longest, since when, and its class.
     pub(crate) fn pop(&mut self) -> Option<(Instant, R, u16)> {
         self.due.pop_front()

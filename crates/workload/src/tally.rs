@@ -158,7 +158,7 @@ impl Default for Gaps {
 }
 
 /// How many requests of a job were in flight together, went out together and came back together, over the measured
-/// window.
+/// window; of one that ended within its warm-up over all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Together {
     /// Requests by how many were in flight as each was handed over, itself among them: 1, 2 to 3, 4 to 7 and so on, and 64

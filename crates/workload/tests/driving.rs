@@ -132,13 +132,51 @@ fn a_warm_up_by_bytes_ends_with_the_request_that_makes_it_so_many() {
 }
 
 #[test]
-fn a_load_that_ends_before_its_warm_up_by_bytes_measures_nothing() {
-    let stop = Stop { warmup_bytes: Some(Bytes::MIB), run: None, ops: Some(50), ..Stop::default() };
-    let mut job = job(&Workload { stop, ..workload() });
-    drive(&mut job, &mut Servers::new(1, MS));
-    let tally = job.into_tally();
-    assert_eq!((tally.ops(), tally.completed, tally.measured()), (0, 50, Nanos::ZERO));
-    assert_eq!(tally.measured_from.nanos(), 50_000_000);
+fn a_load_that_ends_before_its_warm_up_measures_nothing_and_ends_with_its_last_request() {
+    let warmups = [
+        Stop { warmup_bytes: Some(Bytes::MIB), ..Stop::default() },
+        Stop { warmup: MS * 5000, ..Stop::default() },
+        Stop { warmup: MS * 5000, run: Some(MS * 100), ..Stop::default() },
+    ];
+    for stop in warmups {
+        let mut job = job(&Workload { depth: 2, stop: Stop { ops: Some(50), ..stop }, ..workload() });
+        drive(&mut job, &mut Servers::new(1, MS));
+        let tally = job.into_tally();
+        assert_eq!((tally.ops(), tally.completed, tally.measured()), (0, 50, Nanos::ZERO), "{stop:?}");
+        assert_eq!(tally.measured_from.nanos(), 50_000_000);
+        assert_eq!(tally.intervals.iter().map(|cut| cut.until.nanos()).max(), Some(50_000_000), "{stop:?}");
+        assert_eq!(tally.together.in_flight[..2], [1, 49], "all of it is counted");
+    }
+}
+
+#[test]
+fn requests_are_counted_anew_after_the_warm_up_with_those_in_flight() {
+    let warmups = [
+        Stop { warmup: MS * 100, ..Stop::default() },
+        Stop { warmup_bytes: Some(Bytes::KIB * 4 * 120), ..Stop::default() },
+    ];
+    for (stop, depth) in warmups.iter().flat_map(|stop| [(stop, 1), (stop, 8)]) {
+        let stop = Stop { ops: Some(200), ops_after_warmup: true, ..*stop };
+        let mut job = job(&Workload { depth, stop, ..workload() });
+        drive(&mut job, &mut Servers::new(1, MS));
+        let tally = job.into_tally();
+        // What ends with the warm-up is measured after a time, and not after bytes.
+        let before = if stop.warmup.is_zero() { 120 } else { 99 };
+        assert_eq!((tally.ops(), tally.completed), (200, before + 200), "{depth} in flight, {stop:?}");
+    }
+    // As many within it end it, too, and no flush is among them.
+    let stop = Stop { warmup: MS * 5000, ops: Some(50), ops_after_warmup: true, ..Stop::default() };
+    let durability = Durability { every: Some(1), ..workload().durability };
+    let mix = OpMix { reads: Share::NONE, ..workload().mix };
+    let mut within = job(&Workload { stop, mix, durability, ..workload() });
+    drive(&mut within, &mut Servers::new(1, MS));
+    let tally = within.into_tally();
+    assert_eq!((tally.completed, tally.ops()), (99, 0), "no flush follows the last");
+    let stop = Stop { warmup: MS * 12, ..stop };
+    let mut behind = job(&Workload { stop, mix, durability, ..workload() });
+    drive(&mut behind, &mut Servers::new(1, MS));
+    let writes = behind.into_tally().classes.iter().find(|class| class.class.op == Op::Write).unwrap().ops;
+    assert_eq!(writes, 50);
 }
 
 #[test]

@@ -46,6 +46,11 @@ fn rows_may_stay_at_their_place() {
     places.sort_unstable();
     places.dedup();
     assert_eq!(places.len(), 100, "each place is drawn once before any comes again");
+    // A stream has each of its blocks follow itself.
+    let stream =
+        [("pattern", "sequential"), ("consecutive", "3"), ("repeat_offset", "true"), ("ops", "1000")];
+    let expected: Vec<u64> = (0..1000).map(|number| number / 3 % 256).collect();
+    assert_eq!(self::blocks(&stream), expected);
     // Sizes that do not fit at the end of the region begin earlier; what is not in a row goes on.
     let keys = [
         ("consecutive", "3"),

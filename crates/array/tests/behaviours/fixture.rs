@@ -158,6 +158,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         run: None,
         cooldown: Nanos::ZERO,
         ops: Some(ops),
+        ops_after_warmup: false,
         bytes: None,
         flush_every: None,
         flush: workload::spec::FlushKind::Fsync,

@@ -7,11 +7,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use conduct::search::{DepthOptions, SearchOptions, load_of};
+use explain::Code;
 use formats::JobEnvironment;
 use formats::fio::{Command, Merge, MergedTrace, STDIN, inflate_log};
 use host::niceness;
 use host::pinned::Pinned;
 use real::PlainFile;
+use record::{Point, PointKind, Run, Severity, WorkloadResult};
 use units::{Bytes, Nanos};
 use workload::plan::Slo;
 
@@ -135,11 +137,29 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         return Ok(Ending { code: 1, reason: what });
     }
     let failed = command.failed(&recorded.run);
-    let ending = context.end(recorded);
+    let is_reported = is_reported(&recorded.run);
+    let ending = match context.end(recorded) {
+        Ending { code: INVALID, .. } if is_reported => Ending::done(),
+        ending => ending,
+    };
     match (failed, ending.code) {
         (1.., 0) => Ok(Ending { code: 1, reason: format!("{failed} jobs ended with an error") }),
         _ => Ok(ending),
     }
+}
+
+/// The code of a run that went through, and whose figures do not mean what they seem to.
+const INVALID: u8 = 4;
+
+/// Whether nothing is wrong with the run but that the ramps of some jobs outlast them, of which fio reports what they did.
+fn is_reported(run: &Run) -> bool {
+    let wrong = || run.findings.iter().filter(|finding| finding.severity == Severity::Invalid);
+    let is_measured = |of: &WorkloadResult| of.classes.iter().any(|class| class.ops > 0);
+    let is_reported = |point: &Point| {
+        point.complete && point.workloads.iter().all(|of| is_measured(of) || of.ended_in_warmup())
+    };
+    wrong().all(|finding| finding.code == Code::NothingMeasured.name())
+        && run.points.iter().filter(|point| point.kind == PointKind::Load).all(is_reported)
 }
 
 /// Writes the traces that a job has merged into one.

@@ -204,7 +204,8 @@ impl Entry {
     /// The figures of `workloads` of `point` together.
     pub(super) fn of(run: &Run, point: &Point, workloads: &[&WorkloadResult], since: Since) -> Entry {
         let mut directions = [Op::Read, Op::Write, Op::Trim].map(|op| direction(point, workloads, op, since));
-        let runtime_ms = workloads.iter().map(|workload| millis(workload.measured_ns)).max().unwrap_or(0);
+        let runtime_ms =
+            workloads.iter().map(|workload| millis(lasted_ns(point, workload))).max().unwrap_or(0);
         for direction in &mut directions {
             direction.runtime_ms = if direction.requests > 0 { runtime_ms } else { 0 };
         }
@@ -352,7 +353,13 @@ pub(super) fn table(entry: &Entry, unit_ns: u64) -> Vec<(String, f64)> {
 fn direction(point: &Point, workloads: &[&WorkloadResult], op: Op, since: Since) -> Direction {
     let mut direction = Direction::default();
     let counts = |own: Op| own == op || op == Op::Read && OF_FILES.contains(&own);
-    for class in workloads.iter().flat_map(|workload| &workload.classes).filter(|class| counts(class.op)) {
+    let (ramped, measured): (Vec<&WorkloadResult>, Vec<&WorkloadResult>) =
+        workloads.iter().partition(|workload| ended_in_ramp(point, workload));
+    for total in ramped.iter().flat_map(|workload| &workload.totals).filter(|total| counts(total.op)) {
+        direction.requests += total.ops;
+        direction.bytes += total.bytes;
+    }
+    for class in measured.iter().flat_map(|workload| &workload.classes).filter(|class| counts(class.op)) {
         direction.requests += class.ops;
         direction.bytes += class.bytes;
         add(&mut direction.clat, times(class, Since::Issue));
@@ -365,6 +372,20 @@ fn direction(point: &Point, workloads: &[&WorkloadResult], op: Op, since: Since)
     direction.rate = samples(point, workloads, &format!("{op} ops"), 1.0);
     direction.bandwidth = samples(point, workloads, &format!("{op} bytes"), 1024.0);
     direction
+}
+
+/// Whether its work was done before its ramp was over. fio then counts all of it, and has no latencies.
+fn ended_in_ramp(point: &Point, workload: &WorkloadResult) -> bool {
+    point.complete && workload.ended_in_warmup()
+}
+
+/// How long is counted of a workload.
+fn lasted_ns(point: &Point, workload: &WorkloadResult) -> u64 {
+    let begun = point.started_ns.saturating_add(workload.spec.stop.start.get());
+    match ended_in_ramp(point, workload) {
+        true => workload.measured_from_ns.saturating_sub(begun),
+        false => workload.measured_ns,
+    }
 }
 
 /// How long the requests of a class took.

@@ -4,6 +4,7 @@ use units::convert::narrow;
 
 use crate::{JobEnvironment, NamedKind, Refusal};
 
+use super::access::Rw;
 use super::section::Origin;
 use super::settings::Options;
 
@@ -171,12 +172,15 @@ impl Files {
         clones: u32,
         environment: &JobEnvironment<'_>,
     ) -> Result<Files, Refusal> {
-        let each = names.len();
+        // A name that is given several times is one file, which is visited as often.
+        let is_one = names.iter().all(|name| *name == names[0]);
+        let (each, passes) = if is_one { (1, names.len()) } else { (names.len(), 1) };
+        let names = if is_one { names[..1].to_vec() } else { names };
         let of_clone = (0..clones as usize)
             .map(|clone| names.iter().map(|name| within(folders, clone, name)).collect())
             .collect();
         let shared = folders.len() < 2;
-        Ok(Files { of_clone, each, shared, ..self }.looked_up(environment))
+        Ok(Files { of_clone, each, passes, shared, ..self }.looked_up(environment))
     }
 
     /// Files that a job makes, `job.0.0` and so on.
@@ -201,13 +205,6 @@ impl Files {
         };
         // One name for all files of a clone is one file, which is visited as often.
         let (each, passes) = if format.contains("$filenum") { (count, 1) } else { (1, count) };
-        if passes > 1 && self.service != Service::Sequential && !super::access::Rw::read(options)?.random {
-            let setting = options.get("filename_format").expect("by itself it numbers files");
-            return Err(setting.unsupported(
-                "a stream visits each block of a file that has the name of several once for each of them; say \
-                 file_service_type=sequential, which passes it as often, or add $filenum",
-            ));
-        }
         let of_clone: Vec<Vec<String>> =
             (0..clones as usize).map(|clone| (0..each).map(|file| name(clone, file)).collect()).collect();
         let shared = clones > 1 && of_clone.iter().all(|names| *names == of_clone[0]);
@@ -222,6 +219,12 @@ impl Files {
         self.are_new =
             all.iter().zip(&sizes).any(|(name, size)| size.is_none() && super::region::is_regular(name));
         self
+    }
+
+    /// How often a stream visits each block in a row, since its file has the name of several that take turns; 1 where it does
+    /// not.
+    pub(super) fn repeats(&self, rw: Rw) -> usize {
+        if rw.random || self.service == Service::Sequential { 1 } else { self.passes }
     }
 
     /// For messages.
@@ -292,7 +295,7 @@ pub(super) fn split(text: &str) -> Vec<String> {
 
 fn service(options: &Options, notes: &mut Vec<String>) -> Result<Service, Refusal> {
     let Some(setting) = options.get("file_service_type") else { return Ok(Service::RoundRobin) };
-    let is_random = super::access::Rw::read(options)?.random;
+    let is_random = Rw::read(options)?.random;
     // Clones that are reported as one take turns at their files, each at its own.
     let is_one = options.count("numjobs")? > Some(1) && options.flag("group_reporting")? == Some(true);
     match setting.value.split_once(':').unwrap_or((&setting.value, "")) {

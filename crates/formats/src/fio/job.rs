@@ -142,6 +142,7 @@ impl Job {
             }
         };
         let places = Places::read(&options, rw, only_size(rw, &sizes))?;
+        check_repeats(&options, rw, &files, only_size(rw, &sizes), &places)?;
         match halves {
             Some(_) => notes.push(
                 "its reads and its writes run independently: those with the rate keep it, the others have iodepth= \
@@ -278,6 +279,30 @@ fn check_overlap(options: &Options, rw: Rw, depth: u32) -> Result<(), Refusal> {
             "of requests that are drawn without a map two may overlap, and neither waits; leave norandommap out",
         )),
         false => Ok(()),
+    }
+}
+
+/// The files that one name stands for each have a place of their own, which comes to the same block as often where all requests
+/// of a stream are alike.
+fn check_repeats(
+    options: &Options,
+    rw: Rw,
+    files: &Files,
+    size: Option<u64>,
+    places: &Places,
+) -> Result<(), Refusal> {
+    let is_one = |op: &&bool| **op;
+    let are_alike = rw.has.iter().filter(is_one).count() == 1
+        && rw.skip == 0
+        && size.is_some()
+        && places.pattern == "sequential"
+        && super::zones::asked(options)?.is_none();
+    match options.get("filename_format").or_else(|| options.get("filename")) {
+        Some(setting) if files.repeats(rw) > 1 && !are_alike => Err(setting.unsupported(
+            "each of the files that have one name has a place of its own, unless a stream has one operation and one size; say \
+             file_service_type=sequential, which passes the file as often, or give each a name",
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Length {
     pub delay_ns: u64,
     /// Of one clone.
     pub bytes: Option<u64>,
-    /// Of one clone.
+    /// Of one clone; with a ramp from its end.
     pub requests: Option<u64>,
     /// So many times all of its files, where nobody knows here how large they are.
     pub passes: Option<u64>,
@@ -42,6 +42,11 @@ impl Length {
         passes: None,
         delay_most_ns: 0,
     };
+
+    /// Whether there is a ramp, by time or by bytes.
+    pub(super) fn is_ramped(&self) -> bool {
+        self.ramp_ns > 0 || self.ramp_bytes.is_some()
+    }
 }
 
 pub(super) fn length(
@@ -62,14 +67,8 @@ pub(super) fn length(
     if let Some(setting) = ramp.filter(|_| options.get("latency_target").is_some()) {
         return Err(setting.unsupported("a search of latency_target= warms up by ramp_time="));
     }
-    let is_ramped = ramp_ns > 0 || ramp.is_some();
     let (delay_ns, delay_most_ns) = delays(options)?;
     let requests = options.count("number_ios")?.filter(|count| *count > 0);
-    if let Some(setting) = options.get("number_ios").filter(|_| requests.is_some() && is_ramped) {
-        return Err(setting.unsupported(
-            "it would count the requests of the ramp, and fio counts from its end; say io_size=, which counts from the start",
-        ));
-    }
     let loops = options.count("loops")?.unwrap_or(1).max(1);
     // As fio, which says so and goes on.
     let is_timed = options.flag("time_based")? == Some(true) || asks_nothing(options);
@@ -115,7 +114,7 @@ pub(super) fn length(
     let bytes = match whole {
         _ if time_based || ends_with_others => None,
         None if requests.is_none() => {
-            passes = Some(loops);
+            passes = Some(loops.saturating_mul(files.passes as u64));
             None
         }
         whole => whole,

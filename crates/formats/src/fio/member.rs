@@ -175,13 +175,17 @@ fn member(
     }
     if let Some(requests) = job.length.requests {
         keys.push(("ops", all(requests).to_string()));
+        if job.length.is_ramped() {
+            keys.push(("ops_after_warmup", "true".into()));
+        }
     }
     if let Some(passes) = job.length.passes {
         keys.push(("loops", passes.saturating_mul(times).min(u32::MAX.into()).to_string()));
     }
-    if job.rw.consecutive > 1 {
-        keys.push(("consecutive", job.rw.consecutive.to_string()));
-        if job.options.text("rw_sequencer") == Some("identical") {
+    let repeats = job.files.repeats(job.rw);
+    if job.rw.consecutive > 1 || repeats > 1 {
+        keys.push(("consecutive", (job.rw.consecutive as usize).max(repeats).to_string()));
+        if repeats > 1 || job.options.text("rw_sequencer") == Some("identical") {
             keys.push(("repeat_offset", "true".into()));
         }
     }

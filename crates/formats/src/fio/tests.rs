@@ -373,7 +373,6 @@ fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
         ("read_iolog=x:y", "a job for each"),
         ("read_iolog=x\nfilename=f\nreplay_skip=look", "replay_skip"),
         ("read_iolog=x\nfilename=f\nramp_time=1", "ramp_time"),
-        ("size=32m\nnumber_ios=5000\nramp_time=1\nruntime=6", "number_ios"),
         ("read_iolog=x\nfilename=f\nramp_size=1m", "ramp_size"),
         ("ioengine=filestat\nramp_size=1m\nnrfiles=2\nfilesize=4k", "first file"),
         ("read_iolog=x\nfilename=f\nrate_iops=100", "at its own rate"),

@@ -51,6 +51,11 @@ fn stamp(job: &Job, setting: &Setting) -> Result<String, Refusal> {
 /// The keys that `verify=` comes to for a job. Only a job that does nothing but read expects all of it to be stamped.
 pub(super) fn keys(job: &Job, seed: u64) -> Result<Vec<(&'static str, String)>, Refusal> {
     let Some(setting) = setting(job) else { return Ok(Vec::new()) };
+    if let Some(trims) = job.options.get("trim_percentage").filter(|part| part.value != "0") {
+        return Err(
+            trims.unsupported("of what verify= reads back nothing is trimmed; a job of rw=randtrim does")
+        );
+    }
     let verify = match job.rw.has[WRITE] {
         _ if is_pattern(setting) => "content",
         true => "written",
@@ -117,7 +122,8 @@ fn read_back_every(job: &Job) -> Result<Option<u32>, Refusal> {
     }
     let backlog = job.options.count("verify_backlog")?.filter(|every| *every > 0);
     // Where write pointers were is known to the job alone.
-    let is_late = job.length.run_ns.is_some() || super::zones::asked(&job.options)?.is_some();
+    let counts_anew = job.length.requests.is_some() && job.length.is_ramped();
+    let is_late = job.length.run_ns.is_some() || counts_anew || super::zones::asked(&job.options)?.is_some();
     let every = backlog.or(is_late.then_some(u64::from(u32::MAX)));
     Ok(every.map(|every| u32::try_from(every).unwrap_or(u32::MAX)))
 }
@@ -154,7 +160,7 @@ pub(super) fn only(job: &Job, member: &Member) -> Result<Member, Refusal> {
 
 /// The same requests, all of them reads, as fast as they go; of a mix of reads and writes those that write alone.
 fn reader(member: &Member, is_mixed: bool) -> Member {
-    const OF_WRITES: [&str; 18] = [
+    const OF_WRITES: [&str; 20] = [
         "atomic",
         "write_hint",
         "write_command",
@@ -171,6 +177,8 @@ fn reader(member: &Member, is_mixed: bool) -> Member {
         "flow",
         "steady",
         "start",
+        "warmup",
+        "warmup_bytes",
         "exit_all",
         "iolog",
     ];

@@ -23,7 +23,7 @@ pub struct WorkloadResult {
     pub summary: Vec<OpSummary>,
     /// Raw results by operation and size.
     pub classes: Vec<Class>,
-    /// The measured window, from the start of the run.
+    /// The measured window, from the start of the run; where the load ended within its warm-up, its end.
     pub measured_from_ns: u64,
     /// Its length.
     pub measured_ns: u64,
@@ -108,8 +108,8 @@ pub struct DeviceZones {
     pub most_open: Option<u32>,
 }
 
-/// How many requests of a worker were in flight together, went out together and came back together, over the window (fio:
-/// `iodepth_level`, `iodepth_submit`, `iodepth_complete`).
+/// How many requests of a worker were in flight together, went out together and came back together, over the window, or over
+/// all of a load that ended within its warm-up (fio: `iodepth_level`, `iodepth_submit`, `iodepth_complete`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Together {
     /// Requests by how many of their worker were in flight as each was handed over, itself among them: 1, 2 to 3, 4 to 7,
@@ -166,6 +166,14 @@ impl WorkloadResult {
             }
         }
         seconds
+    }
+
+    /// Whether it had done its work before its warm-up was over, and so has counts of all that it did (`totals`) and nothing
+    /// measured.
+    pub fn ended_in_warmup(&self) -> bool {
+        let stop = self.spec.stop;
+        let has_warmup = !stop.warmup.is_zero() || stop.warmup_bytes.is_some();
+        has_warmup && self.measured_ns == 0 && !self.totals.is_empty()
     }
 
     /// The summary of all operations together.

@@ -60,6 +60,8 @@ pub struct Stop {
     pub cooldown: Nanos,
     /// Requests of all workers together, from the start.
     pub ops: Option<u64>,
+    /// They are counted anew from the end of the warm-up; as many within it end the load, too.
+    pub ops_after_warmup: bool,
     /// Bytes of all workers together, from the start.
     pub bytes: Option<Bytes>,
     /// So many times as many bytes of each worker as its files or span hold.

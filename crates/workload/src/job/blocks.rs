@@ -97,6 +97,7 @@ impl RequestSource for BlockRequests {
             wall: spec.wall,
             cooldown: spec.cooldown,
             ops: spec.ops,
+            ops_after_warmup: spec.ops_after_warmup,
             bytes: spec.bytes,
             flush_every: spec.flush_every,
             measures_last_flush: spec.flush_at_end,

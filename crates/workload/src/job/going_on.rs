@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use units::{Instant, Nanos};
 
-use crate::Wake;
 use crate::flow::{Flow, FlowTotals, Member};
+use crate::rewrites::Rewrites;
+use crate::seam::IoRequest;
 use crate::wear_out::Wearing;
+use crate::{Op, Wake};
 use crate::{WarmUp, WearOut};
 
 use super::{Job, RequestSource};
@@ -28,6 +30,8 @@ pub(super) struct GoingOn {
     pub member: Option<Member>,
     /// Until the measured window begins, where bytes decide when.
     pub warm_up: Option<Arc<WarmUp>>,
+    /// Until requests are counted anew with the measured window.
+    pub counts_anew: bool,
     /// Until it is known how far it goes on behind its time.
     pub wearing: Option<Wearing>,
     /// Whether slots wait for the low water mark.
@@ -81,8 +85,20 @@ impl<S: RequestSource> Job<S> {
         None
     }
 
-    /// Begins the measured window if the warm-up by bytes was over by `now`.
+    /// Begins the measured window if the warm-up by bytes was over by `now`, and counts requests anew once any warm-up is.
     pub(super) fn looks_at_warm_up(&mut self, now: Instant) {
+        self.opens_window(now);
+        if self.going_on.counts_anew && now >= self.statistics.window.from {
+            self.going_on.counts_anew = false;
+            // What is in flight ends within the window, and so do the writes that follow.
+            let under_way = self.slots.requests().filter(|request| request.action() != Op::Flush).count()
+                + self.rewrites.as_ref().map_or(0, Rewrites::to_come)
+                + usize::from(self.drawn.is_some());
+            self.ops_left = self.options.ops.unwrap_or(u64::MAX).saturating_sub(under_way as u64);
+        }
+    }
+
+    fn opens_window(&mut self, now: Instant) {
         let over = self.going_on.warm_up.as_ref().and_then(|warm_up| warm_up.over());
         let Some(over) = over.filter(|over| *over <= now) else { return };
         self.going_on.warm_up = None;

@@ -149,6 +149,7 @@ impl<S: RequestSource> Job<S> {
             options,
             spec,
         };
+        job.going_on.counts_anew = job.options.ops_after_warmup;
         job.share_warm_up(&Arc::default());
         job.share_wear_out(&Arc::default());
         job
@@ -307,8 +308,9 @@ impl<S: RequestSource> Job<S> {
         assert!(self.errors <= self.completed, "what failed was completed");
         assert!(self.error_samples.len() <= ERROR_SAMPLES_MAX, "of failures only the first are kept");
         self.accounts_for_slots();
-        if self.going_on.warm_up.is_some() {
-            // It ended before its warm-up.
+        let ended_early = self.has_ended() && self.last_finish < self.statistics.window.from;
+        if self.going_on.warm_up.is_some() || ended_early {
+            // It ended before its warm-up, and its window is empty.
             self.statistics.open(self.last_finish, &self.options, std::iter::empty());
         }
         self.statistics.end(self.last_finish, self.has_ended() || self.options.measures_last_flush);

@@ -45,6 +45,11 @@ impl<R: Copy> Slots<R> {
         self.slots.iter().flatten().map(|slot| slot.issued)
     }
 
+    /// Those that have not ended.
+    pub fn requests(&self) -> impl Iterator<Item = &R> {
+        self.slots.iter().flatten().map(|slot| &slot.request)
+    }
+
     /// What the request left behind that ends now.
     #[inline]
     pub fn end(&mut self, token: Token) -> Slot<R> {

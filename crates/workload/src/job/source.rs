@@ -114,6 +114,8 @@ pub struct JobOptions {
     pub(crate) wall: Option<Nanos>,
     pub(crate) cooldown: Nanos,
     pub(crate) ops: Option<u64>,
+    /// They are counted anew once the window has begun.
+    pub(crate) ops_after_warmup: bool,
     pub(crate) bytes: Option<Bytes>,
     pub(crate) flush_every: Option<u32>,
     /// The measured window ends with the last flush.
@@ -143,6 +145,7 @@ impl JobOptions {
             wall: None,
             cooldown: Nanos::ZERO,
             ops: None,
+            ops_after_warmup: false,
             bytes: None,
             flush_every: None,
             measures_last_flush: false,
@@ -166,6 +169,7 @@ impl JobOptions {
             && self.sequence == Sequence::PLAIN
             && self.start.is_zero()
             && self.warmup_bytes.is_none()
+            && !self.ops_after_warmup
             && self.wall.is_none();
         !is_plain
     }

@@ -63,6 +63,8 @@ pub struct JobSpec {
     pub cooldown: Nanos,
     /// Requests of this worker, flushes by `flush_every` not counted.
     pub ops: Option<u64>,
+    /// They are counted anew once the warm-up is over.
+    pub ops_after_warmup: bool,
     /// Bytes of this worker.
     pub bytes: Option<Bytes>,
     /// A flush after so many writes.

@@ -5,10 +5,12 @@ use units::Instant;
 use crate::tally::Together;
 use crate::window::Window;
 
-/// Counts of one job, over its measured window.
+/// Counts of one job, over its measured window; of one that ends within its warm-up over all of it.
 #[derive(Debug, Default)]
 pub(super) struct Counter {
     of: Together,
+    /// Whether the window has begun.
+    is_measuring: bool,
     /// Completed when the job was last asked what to do.
     completed: u64,
 }
@@ -21,8 +23,11 @@ impl Counter {
         debug_assert!(issued <= in_flight, "what is issued is in flight");
         debug_assert!(self.completed <= completed, "what has completed stays so");
         let came_back = completed - std::mem::replace(&mut self.completed, completed);
-        if now < window.from || now >= window.until {
+        if now >= window.until {
             return;
+        }
+        if now >= window.from && !self.is_measuring {
+            (self.of, self.is_measuring) = (Together::default(), true);
         }
         if came_back > 0 {
             self.of.completed[Together::at_most(came_back)] += 1;

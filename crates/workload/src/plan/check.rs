@@ -315,6 +315,10 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
         let message = "a flush at the end is measured, and nothing can follow it".to_string();
         faults.push(fault("cooldown", message, "write `cooldown = \"0s\"`, or `flush_at_end = false`"));
     }
+    if stop.ops_after_warmup && stop.ops.is_none() {
+        let message = "it counts no `ops`".into();
+        faults.push(fault("ops_after_warmup", message, "write `ops = 100000`, or leave it out"));
+    }
     let Some(counted) = counted else { return };
     // A load that is shorter than its warm-up has nothing to measure, which its result says.
     for (key, time) in [("cooldown", stop.cooldown)] {
@@ -345,7 +349,12 @@ fn wear_out(workload: &Workload, faults: &mut Vec<Fault>) {
 
 fn sequence(workload: &Workload, faults: &mut Vec<Fault>) {
     let sequence = workload.sequence;
-    if sequence.consecutive > 1 && !workload.pattern.is_random() && workload.random.is_none() {
+    let repeats_stream = sequence.repeat_offset && workload.pattern == Pattern::Sequential;
+    if sequence.consecutive > 1
+        && !workload.pattern.is_random()
+        && workload.random.is_none()
+        && !repeats_stream
+    {
         let message = format!("`{}` draws no addresses from which requests could continue", workload.pattern);
         faults.push(fault("consecutive", message, "leave it out, or write a random pattern"));
     }

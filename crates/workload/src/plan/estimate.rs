@@ -129,7 +129,9 @@ fn add_written(workload: &Workload, written: &mut Written) {
         return;
     }
     let largest = workload.sizes.largest();
-    let by_ops = workload.stop.ops.map(|ops| Bytes::new(ops.saturating_mul(largest.get())));
+    let times = if workload.stop.ops_after_warmup { 2 } else { 1 };
+    let by_ops =
+        workload.stop.ops.map(|ops| Bytes::new(ops.saturating_mul(times).saturating_mul(largest.get())));
     let by_pace = match (workload.pace, time(workload)) {
         (Pace::Open(Schedule { rate, spacing: Spacing::Even, .. }), Some(time)) => {
             let requests = truncated::<u64>((rate.get() * time.as_secs_f64()).ceil()) + 1;

@@ -260,6 +260,7 @@ mod tests {
                 _ if ["write_command", "read_fua", "write_fua"].contains(&doc.key) => {
                     format!("[[phase]]\nrun = \"1s\"\nengine = \"sg\"\n{}\n", doc.example)
                 }
+                _ if doc.key == "ops_after_warmup" => format!("[[phase]]\nops = 9\n{}\n", doc.example),
                 _ if doc.key == "trace" => format!("[[phase]]\npattern = \"trace\"\n{}\n", doc.example),
                 _ => format!("[[phase]]\nrun = \"1s\"\n{}\n", doc.example),
             };

@@ -38,6 +38,10 @@ pub(super) fn faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
         let message = "names are worked on from the first".into();
         faults.push(fault("warmup_bytes", message, "write `warmup` where the same files are visited again"));
     }
+    if workload.stop.ops_after_warmup {
+        let message = "names are counted from the first".into();
+        faults.push(fault("ops_after_warmup", message, "leave it out"));
+    }
     if tree.op.is_of_directories() && tree.op != FileOp::Readdir && tree.levels == 0 {
         let message = format!("{} has no directories in a tree without levels", tree.op);
         faults.push(fault("levels", message, "write `levels = 1` or more"));

@@ -84,7 +84,46 @@ fn one_name_for_several_files_is_one_file_that_is_passed_as_often() {
     assert_eq!(workload.span, Span::Of(Extent::Bytes(Bytes::KIB * 256)));
     assert_eq!(workload.stop.bytes, Some(Bytes::MIB * 4));
     assert_eq!(translate(&format!("{text}rw=randrw\n")).targets, ["file0"]);
-    assert!(refusal(&format!("{text}rw=read\n")).contains("filename_format"));
+}
+
+#[test]
+fn a_stream_through_one_name_of_several_files_asks_each_block_as_often() {
+    let text = "[job]\nbs=8k\nsize=4m\n";
+    for names in ["filename_format=file$jobnum\nnrfiles=4\n", "filename=file0:file0:file0:file0\n"] {
+        for (rw, rows) in
+            [("rw=read\n", 4), ("rw=write\n", 4), ("rw=read\nfile_service_type=sequential\n", 1)]
+        {
+            let workload = only(&format!("{text}{names}{rw}"));
+            assert_eq!(workload.span, Span::Of(Extent::Bytes(Bytes::MIB)), "{names}{rw}");
+            assert_eq!(workload.stop.bytes, Some(Bytes::MIB * 4));
+            let sequence = workload.sequence;
+            assert_eq!((sequence.consecutive, sequence.repeat_offset), (rows, rows > 1), "{names}{rw}");
+            assert_eq!(translate(&format!("{text}{names}{rw}")).targets, ["file0"]);
+        }
+        for odd in ["rw=rw", "rw=read:8k", "rw=write\nbsrange=4k-8k"] {
+            let refused = refusal(&format!("{text}{names}{odd}\n"));
+            assert!(refused.contains("a place of its own"), "{odd}: {refused}");
+        }
+    }
+}
+
+#[test]
+fn requests_are_counted_from_the_end_of_a_ramp() {
+    let stop = |more: &str| only(&format!("[a]\nrw=read\nsize=32m\nnumber_ios=500\n{more}\n")).stop;
+    assert_eq!((stop("ramp_time=1").ops, stop("ramp_time=1").ops_after_warmup), (Some(500), true));
+    assert!(stop("ramp_size=1m").ops_after_warmup && !stop("ramp_time=0").ops_after_warmup);
+    // How much the ramp has written nobody knows beforehand.
+    let write = only("[a]\nrw=write\nsize=32m\nnumber_ios=500\nramp_time=1\nverify=crc32c\n");
+    assert_eq!(write.sequence.read_back, Some(u32::MAX));
+}
+
+#[test]
+fn a_part_is_trimmed_only_of_what_is_verified_which_is_refused() {
+    let text = "[a]\nrw=write\nsize=1m\ntrim_backlog=8\ntrim_percentage=";
+    let notes = translate(&format!("{text}30\n")).notes;
+    assert!(notes.iter().any(|note| note.contains("trim_percentage")), "{notes:?}");
+    assert!(refusal(&format!("{text}30\nverify=crc32c\n")).contains("trim_percentage=30"));
+    assert_eq!(phases(&format!("{text}0\nverify=crc32c\n")).len(), 2);
 }
 
 #[test]

@@ -57,7 +57,7 @@ keys! {
          a run."
     repeat_offset (Switch, "false", true) [spec.sequence.repeat_offset] _
         "A repeated address is mostly in a cache by then: with `consecutive = 2` every second request \
-         repeats the one before."
+         repeats the one before. Of `sequential` each request is issued `consecutive` times."
     mix (
         Lines,
         "none",
@@ -195,8 +195,11 @@ keys! {
     cooldown @ Phase (Duration, "0s", "1s") [spec.stop.cooldown] _
         "The last measured requests then compete with the same load as the others."
     ops (Count(1, u64::MAX), "none", 100_000) [spec.stop.ops] _
-        "Counted from the start, hence without a warm-up. With `run` too, whatever is reached first ends \
-         it."
+        "Counted from the start, hence without a warm-up, unless `ops_after_warmup` says so. With `run` too, whatever is \
+         reached first ends it."
+    ops_after_warmup (Switch, "false", true) [spec.stop.ops_after_warmup] _
+        "Each worker has its part of `ops` once more then, those in flight among them; one that has issued its part before ends \
+         within the warm-up, and measures nothing."
     bytes (Size, "none", "10GiB") [|d, n| n.optional(some_bytes).map(|bytes| d.spec.stop.bytes = bytes)] _
         "Counted from the start, hence without a warm-up."
     loops (Count(1, MOST_U32), "none", 1) [spec.stop.loops] _

@@ -168,6 +168,7 @@ fn stop() -> impl Strategy<Value = Stop> {
             wear_out: false,
             cooldown,
             ops,
+            ops_after_warmup: ops.is_some_and(|ops| ops % 5 == 1),
             bytes,
             loops: passes,
             exit_all: ops.is_some_and(|ops| ops % 2 == 1),
