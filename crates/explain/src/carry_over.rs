@@ -49,9 +49,9 @@ pub(crate) fn from_the_point_before(run: &Run, point: &Point, workload: &Workloa
         OpsPerSecond::new(second.mean),
         left_by.name,
         if rose {
-            "A write cache was still flushing that data"
+            "A write cache may still have been flushing that data"
         } else {
-            "A write cache filled up sooner because of that data"
+            "A write cache may have filled up sooner because of that data"
         }
     );
     let draft = Draft::new(Code::CarryOver, Severity::Warning, sentence).remedy(
@@ -167,7 +167,7 @@ mod tests {
         assert!(
             rose.sentence.starts_with(
                 "The rate rose by 20 %: 1,000/s in the first half of the window, 1,200/s in the second, after \"x0\" had \
-                 written. A write cache was still flushing"
+                 written. A write cache may still have been flushing"
             ),
             "{}",
             rose.sentence
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!((rose.numbers["first_half_per_s"], rose.numbers["second_half_per_s"]), (1_000.0, 1_200.0));
         let fell = of_halves(&halves(["write", "write"], 800.0)).expect("it fell").sentence;
         assert!(
-            fell.starts_with("The rate fell by 20 %") && fell.contains("A write cache filled up"),
+            fell.starts_with("The rate fell by 20 %") && fell.contains("A write cache may have filled up"),
             "{fell}"
         );
     }

@@ -236,9 +236,15 @@ pub(crate) fn lag(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft
     let lateness = (!late.is_zero()).then(|| format!("1 % of the requests were issued {late} late or more"));
     let what: Vec<String> = rate.into_iter().chain(lateness).collect();
     let sentence = format!("Behind schedule: {}. The p99 response time is {response}.", what.join("; "));
-    let draft = Draft::new(Code::Lag, Severity::Warning, sentence).remedy(
-        "Use more `workers` or `depth`, or a lower rate: the storage or the load generator cannot keep up.",
-    );
+    let remedy = match missed {
+        Some(_) => {
+            "Use more `workers` or `depth`, or a lower rate: the storage or the load generator cannot keep up."
+        }
+        None => {
+            "Raise `depth` or `workers`: the rate was kept, and requests that were due found all slots of the load taken."
+        }
+    };
+    let draft = Draft::new(Code::Lag, Severity::Warning, sentence).remedy(remedy);
     let draft =
         draft.number("lag_ns_p99", late.get() as f64).number("response_ns_p99", response.get() as f64);
     Some(draft.number("reached_per_s", reached).number("offered_per_s", offered.unwrap_or(f64::NAN)))

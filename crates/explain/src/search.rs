@@ -160,7 +160,7 @@ fn held(search: &Search) -> (Severity, String) {
          not pass each time.",
         time(seconds)
     );
-    (Severity::Note, words)
+    (Severity::Warning, words)
 }
 
 /// Whether a rate was tried to confirm the one that was kept.

@@ -89,7 +89,8 @@ fn seen(step: &Step) -> Draft {
         time(step.after)
     );
     let remedy = format!(
-        "To measure the storage behind it, use a working set several times its size: `span = \"{}MiB\"`.",
+        "To measure the storage behind it, use a working set many times its size: of random reads a quarter still hits at \
+         four times (`span = \"{}MiB\"`), a twentieth at twenty.",
         (4.0 * step.size / 1_048_576.0).ceil()
     );
     let draft = Draft::new(Code::CacheSeen, Severity::Note, sentence).remedy(remedy);

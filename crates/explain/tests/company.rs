@@ -240,6 +240,8 @@ fn a_load_that_falls_behind_its_schedule_is_told() {
     assert!(find(&run, "lag").is_none());
     workload(&mut run).classes[0].lag = Some(responses(600_000, 300_000, 0.5));
     assert!(found(&run, "lag").sentence.contains("issued"));
+    // The rate was kept: a lower one is no advice.
+    assert!(found(&run, "lag").remedy.starts_with("Raise `depth`"), "{}", found(&run, "lag").remedy);
     workload(&mut run).classes[0].lag = Some(responses(600_000, 2_000, 0.5));
     set(&mut run, "pace", "rate(25k/s, poisson)");
     let finding = found(&run, "lag");

@@ -394,6 +394,14 @@ fn runs_are_put_together_by_labels_facts_and_options() {
     assert_eq!(value_of(&runs[0], "kernel").as_deref(), Some("Linux 6.12.0 x86_64"));
     assert_eq!(value_of(&runs[0], "engine").as_deref(), Some("auto"), "a key of the plan");
     assert_eq!(value_of(&runs[1], "raid").as_deref(), Some("5"));
+    // What an address does not name the array has by itself.
+    let mut plain = runs[1].clone();
+    plain.targets[0].address = "array:md3000".into();
+    plain.targets[0]
+        .facts
+        .insert("description".into(), "link.rate = 290MB/s; raid.level = 10; raid.disks = 14".into());
+    let of = |key| value_of(&plain, key);
+    assert_eq!([of("raid"), of("disks"), of("link.rate")].map(Option::unwrap), ["10", "14", "290MB/s"]);
     assert_eq!(value_of(&runs[0], "raid"), None);
     let comparison = compare(Some("room"), &groups, MARGIN);
     assert_eq!(comparison.sides[0].runs.len(), 2);

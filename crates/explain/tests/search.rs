@@ -122,7 +122,7 @@ fn an_edge_that_did_not_hold_again_or_was_the_client_s_is_a_warning() {
     assert_eq!(found(&run, "slo-maximum").severity, Severity::Warning);
     search(&mut run).ladder[2].verdict = "undecided".into();
     let open = found(&run, "slo-maximum");
-    assert!(open.severity == Severity::Note && open.remedy.contains("--max-trial"), "{}", open.remedy);
+    assert!(open.severity == Severity::Warning && open.remedy.contains("--max-trial"), "{}", open.remedy);
     let mut run = searched();
     search(&mut run).violated_by = Some("load generator saturated".into());
     assert!(found(&run, "slo-maximum").remedy.contains("load generator was saturated"));

@@ -63,19 +63,51 @@ impl Metric {
         items: impl IntoIterator<Item = T>,
         figure: impl Fn(&T) -> Option<Estimate>,
     ) -> Option<(T, f64)> {
+        let (mut known, ends) = self.known(items, figure);
+        let best = self.best_end(&ends)?;
+        let (item, estimate) = known.swap_remove(best);
+        Some((item, estimate.value))
+    }
+
+    /// Where a curve becomes flat: the first item, in the order given, which the [best](Metric::best) is not better than by more
+    /// than the 95 % interval of their difference, and whose worse end is no more than 5 % behind; and its value. `None`
+    /// where there is no best.
+    pub fn flat_from<T>(
+        self,
+        items: impl IntoIterator<Item = T>,
+        figure: impl Fn(&T) -> Option<Estimate>,
+    ) -> Option<(T, f64)> {
+        let (known, ends) = self.known(items, figure);
+        let at = self.best_end(&ends)?;
+        let (best, end) = (known[at].1, ends[at]);
+        let is_as_good = |(one, own): (&(T, Estimate), &f64)| {
+            (best.value - one.1.value).abs() <= one.1.half().hypot(best.half())
+                && (own - end).abs() <= AS_GOOD * end.abs()
+        };
+        let first = known.iter().zip(&ends).position(is_as_good)?;
+        known.into_iter().nth(first).map(|(item, estimate)| (item, estimate.value))
+    }
+
+    /// The items whose figure is known, with the worse end of each.
+    fn known<T>(
+        self,
+        items: impl IntoIterator<Item = T>,
+        figure: impl Fn(&T) -> Option<Estimate>,
+    ) -> (Vec<(T, Estimate)>, Vec<f64>) {
         let known = items.into_iter().filter_map(|item| {
             let estimate = figure(&item).filter(|estimate| estimate.value.is_finite())?;
             Some((item, estimate))
         });
         let known: Vec<(T, Estimate)> = known.collect();
         let unknown = typical_reach(self, known.iter().map(|(_, estimate)| *estimate));
-        let end = |estimate: &Estimate| estimate.end(self, unknown);
-        let best = known.into_iter().reduce(|best, next| {
-            let (before, now) = (end(&best.1), end(&next.1));
-            let is_ahead = if self.more_is_better() { now > before } else { now < before };
-            if is_ahead { next } else { best }
-        });
-        best.map(|(item, estimate)| (item, estimate.value))
+        let ends = known.iter().map(|(_, estimate)| estimate.end(self, unknown)).collect();
+        (known, ends)
+    }
+
+    /// The place of the first of the best.
+    fn best_end(self, ends: &[f64]) -> Option<usize> {
+        let is_ahead = |one: f64, other: f64| if self.more_is_better() { one > other } else { one < other };
+        (0..ends.len()).reduce(|best, next| if is_ahead(ends[next], ends[best]) { next } else { best })
     }
 
     /// Whether more of it is better: rates, not times.
@@ -83,6 +115,9 @@ impl Metric {
         matches!(self, Metric::Iops | Metric::Throughput)
     }
 }
+
+/// What a figure is worse than the best by, at most, for certain, and still as good.
+const AS_GOOD: f64 = 0.05;
 
 /// A figure with what is known of its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,6 +132,11 @@ impl Estimate {
     /// A value without an interval.
     pub fn of(value: f64) -> Estimate {
         Estimate { value, interval: None }
+    }
+
+    /// Half the width of its interval; 0 without one.
+    fn half(self) -> f64 {
+        self.interval.map_or(0.0, |(low, high)| (high - low) / 2.0)
     }
 
     /// How far the worse end of its interval lies from the value, as a part of the value; `None` without an interval.
@@ -156,6 +196,21 @@ mod tests {
         assert_eq!(of(Metric::Iops, &[(100.0, Some((80.0, 120.0))), (99.0, None)]), Some((0, 100.0)));
         assert_eq!(of(Metric::Iops, &[(100.0, Some((80.0, 120.0))), (900.0, None)]), Some((1, 900.0)));
         assert_eq!(of(Metric::Iops, &[(100.0, None), (900.0, None)]), Some((1, 900.0)));
+    }
+
+    #[test]
+    fn a_curve_is_flat_from_the_first_that_is_as_good_as_the_best() {
+        let rate = |value: f64, half: f64| Estimate { value, interval: Some((value - half, value + half)) };
+        let at = |all: &[Estimate]| {
+            Metric::Iops
+                .flat_from(all.iter().copied().enumerate(), |(_, one)| Some(*one))
+                .map(|((at, _), _)| at)
+        };
+        // The second reaches as much for certain, a little less than the third, and is not told apart from it.
+        assert_eq!(at(&[rate(1_940.0, 30.0), rate(3_596.0, 27.0), rate(3_591.0, 15.0)]), Some(1));
+        assert_eq!(at(&[rate(1_940.0, 30.0), rate(3_500.0, 27.0), rate(3_591.0, 15.0)]), Some(2));
+        // What is not steady reaches little for certain, however wide its interval is.
+        assert_eq!(at(&[rate(3_354.0, 1_270.0), rate(2_970.0, 25.0), rate(2_981.0, 20.0)]), Some(1));
     }
 
     #[test]

@@ -72,15 +72,6 @@ fn innermost<'a>(run: &'a Run, phase: &str) -> Option<&'a str> {
     })
 }
 
-/// The first point of a sweep that none is better than by more than the 95 % interval of their difference: where its curve is flat.
-fn flat_from<'a>(metric: Metric, points: &[(&'a str, Estimate)]) -> Option<(&'a str, Estimate)> {
-    let half = |one: &Estimate| one.interval.map_or(0.0, |(low, high)| (high - low) / 2.0);
-    let ((_, best), _) = metric.best(points.iter().copied(), |(_, one)| Some(*one))?;
-    let is_as_good =
-        |(_, one): &&(&str, Estimate)| (best.value - one.value).abs() <= half(one).hypot(half(&best));
-    points.iter().find(is_as_good).copied()
-}
-
 /// A figure with its unit: `3,085`, `12.6 MB/s`, `4.79 ms`.
 fn written(metric: Metric, value: f64) -> String {
     match metric {
@@ -92,18 +83,22 @@ fn written(metric: Metric, value: f64) -> String {
 
 fn line(sweep: &Sweep<'_>, style: Style) -> String {
     let metric = sweep.metric;
-    let best = metric.best(sweep.points.iter(), |(_, one)| Some(*one)).map_or(0.0, |(one, _)| one.1.value);
-    let flat = flat_from(metric, &sweep.points).map_or(("", 0.0), |(at, one)| (at, one.value));
-    let highest = sweep.points.iter().map(|(_, one)| one.value).fold(0.0, f64::max);
+    let best = metric.flat_from(sweep.points.iter(), |(_, one)| Some(*one));
+    let (at, told) = best.map_or(("", 0.0), |((at, _), value)| (*at, value));
+    let values = || sweep.points.iter().map(|(_, one)| one.value);
+    let highest = values().fold(0.0, f64::max);
     let ends = |at: Option<&(&str, Estimate)>| at.map(|(value, _)| harmless(value)).unwrap_or_default();
     let key = harmless(sweep.key);
     let curve: String = sweep.points.iter().map(|(_, one)| level(one.value, highest, style)).collect();
     let around: Vec<String> =
         sweep.around.iter().map(|(key, value)| format!(", {} {}", harmless(key), harmless(value))).collect();
-    let (at, told) = (harmless(flat.0), written(metric, flat.1));
-    let (most, more) = if metric.more_is_better() { ("most", "more") } else { ("least", "less") };
+    let (at, told) = (harmless(at), written(metric, told));
+    let (most, more, peak) = match metric.more_is_better() {
+        true => ("most", "more", highest),
+        false => ("least", "less", values().fold(f64::INFINITY, f64::min)),
+    };
     // A better one, by less than can be told, is in the table, for everyone to see.
-    let peak = if told == written(metric, best) {
+    let peak = if told == written(metric, peak) {
         format!("{most} at {key} {at}: {told}")
     } else {
         format!("{told} at {key} {at}, none significantly {more}")

@@ -1,8 +1,9 @@
 //! Findings, the most severe first.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use record::{Finding, Run, Severity};
+use record::{Check, Finding, Grade, Outcome, Run, Severity};
 
 use crate::figures::name_of;
 use crate::grade;
@@ -44,8 +45,8 @@ const ANSWERS: [&str; 14] = [
     "above-model",
 ];
 
-/// The findings of `run` by code and, where it names a part, by that part: the gravest first, among equals what answers
-/// the question, then in the order in which they were found.
+/// The findings of `run` by code and, where it names a part, by that part: the gravest first, among equals what costs the grade
+/// most, what answers the question, then in the order in which they were found.
 pub(crate) fn groups(run: &Run) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for finding in &run.findings {
@@ -70,8 +71,18 @@ pub(crate) fn groups(run: &Run) -> Vec<Group<'_>> {
         }
     }
     groups.iter_mut().for_each(name_once);
-    groups.sort_by_key(|group| (std::cmp::Reverse(group.first.severity), answers(group)));
+    groups.sort_by_key(|group| {
+        let costs = if group.first.severity > Severity::Note { costs(run, group) } else { Grade::A };
+        (Reverse(group.first.severity), Reverse(costs), answers(group))
+    });
     groups
+}
+
+/// The worst grade of a check that failed by such a finding; A where none did.
+fn costs(run: &Run, group: &Group<'_>) -> Grade {
+    let failed = |check: &&Check| check.outcome == Outcome::Failed && check.codes.contains(&group.first.code);
+    let checks = run.grading.iter().flat_map(|grading| &grading.checks);
+    checks.filter(failed).map(|check| check.grade).max().unwrap_or(Grade::A)
 }
 
 /// The place among the answers; behind them for what is none.
@@ -268,6 +279,26 @@ mod tests {
             .into();
         let first = groups(&run).first().map(|group| group.first.code.clone());
         assert_eq!(first.as_deref(), Some("rate-limited"));
+    }
+
+    #[test]
+    fn of_warnings_the_one_that_costs_the_grade_most_comes_first() {
+        let mut run = record::sample::run("p", vec![record::sample::point(0, "p", Vec::new())]);
+        let codes = ["external-io", "wide-interval", "cpu-saturated"];
+        run.findings = codes.map(|code| finding(0, code, "It is.", 0.1)).into();
+        run.findings.iter_mut().for_each(|finding| finding.severity = Severity::Warning);
+        let failed = |code: &str, grade| Check {
+            name: code.into(),
+            outcome: Outcome::Failed,
+            grade,
+            codes: vec![code.into()],
+            why: String::new(),
+            points: Vec::new(),
+        };
+        let checks = vec![failed(codes[0], Grade::C), failed(codes[1], Grade::C), failed(codes[2], Grade::D)];
+        run.grading = Some(record::Grading { grade: Grade::D, checks });
+        let order: Vec<String> = groups(&run).into_iter().map(|group| group.first.code.clone()).collect();
+        assert_eq!(order, ["cpu-saturated", "external-io", "wide-interval"]);
     }
 
     #[test]

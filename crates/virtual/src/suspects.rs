@@ -163,6 +163,12 @@ impl Suspect {
                 (part == "host" && ["request", "file_system", "processors"].contains(&key))
                     || option == "protocol.client"
             }
+            Suspect::Slower(Resource::Adapter) => part == "adapter",
+            Suspect::Slower(Resource::Distance) => {
+                ["link.latency", "adapter.latency", "protocol.hop", "protocol.hops"].contains(&option)
+            }
+            Suspect::Slower(Resource::Mirror) => part == "controller" && key.starts_with("partner."),
+            Suspect::Slower(Resource::Locate) => ["controller.locate", "controller.place"].contains(&option),
             Suspect::Slower(Resource::HostFile) => option == "host.per_file",
             Suspect::Slower(Resource::ControllerProcessor) => {
                 part == "controller" && (key.ends_with("_command") || ["copy", "processors"].contains(&key))
@@ -173,7 +179,8 @@ impl Suspect {
             Suspect::Slower(Resource::Window) => option == "protocol.window",
             Suspect::Slower(Resource::Cache) => option == "cache.size",
             Suspect::NoWriteCache => option == "cache.write_back",
-            Suspect::NoReadCache => option == "cache.read",
+            Suspect::NoReadCache => option == "cache.read" || option.starts_with("cache.prefetch."),
+            Suspect::LinkLost => option == "link.count",
             Suspect::LunQueue => option == "host.lun_depth",
             Suspect::SessionQueue => option == "protocol.outstanding",
             _ if self.part() == Resource::Disks.name() => part == "drive",

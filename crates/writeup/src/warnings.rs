@@ -29,7 +29,10 @@ pub(crate) fn warnings(subject: &Subject<'_>) -> Vec<Warning> {
                     code: finding.code.clone(),
                     severity: finding.severity,
                     sentence: finding.sentence.clone(),
-                    remedy: finding.remedy.clone(),
+                    // The last run is another one by the time that this is read.
+                    remedy: finding
+                        .remedy
+                        .replace("fathom explain last", &format!("fathom explain {}", run.id)),
                     places: vec![place],
                 }),
             }

@@ -4,12 +4,13 @@
 
 use std::collections::BTreeMap;
 
-use record::{Run, World};
+use record::names::fact;
+use record::{Run, Target, World};
 
 use super::Group;
 
 /// The value of `key` in `run`: a label of its own, a fact of its targets or of the machine, an option in an array's
-/// address, the machine, plan or version, or a key of its workloads; in this order. `None` without one.
+/// address or what its description has where the address names none, the machine, plan or version, or a key of its workloads; in this order. `None` without one.
 ///
 /// Case, `-`, `_` and spaces make no difference in the key. Several values stand apart by commas.
 pub fn value_of(run: &Run, key: &str) -> Option<String> {
@@ -21,6 +22,7 @@ pub fn value_of(run: &Run, key: &str) -> Option<String> {
         .or_else(|| joined(run.targets.iter().filter_map(|target| of(&target.facts))))
         .or_else(|| of(&run.environment.facts))
         .or_else(|| joined(run.targets.iter().filter_map(|target| option(&target.address, &key))))
+        .or_else(|| joined(run.targets.iter().filter_map(|target| described(target, &key))))
         .or_else(|| well_known(run, &key))
         .or_else(|| {
             let workloads = run.points.iter().flat_map(|point| &point.workloads);
@@ -76,6 +78,18 @@ pub(super) fn options(asked: &str) -> impl Iterator<Item = (&str, &str)> {
     let options =
         asked.strip_prefix("array:").and_then(|asked| asked.split_once('?')).map(|(_, options)| options);
     options.unwrap_or_default().split('&').filter_map(|option| option.split_once('='))
+}
+
+/// The figure of that name in the description of a virtual array: `link.rate`; `raid` is its level, `disks` those of a set.
+fn described(target: &Target, key: &str) -> Option<String> {
+    let name = match key {
+        "raid" => "raid.level".to_owned(),
+        "disks" | "luns" | "sets" | "spares" => format!("raid.{key}"),
+        _ => key.to_owned(),
+    };
+    let mut figures =
+        target.facts.get(fact::DESCRIPTION)?.split("; ").filter_map(|one| one.split_once(" = "));
+    figures.find(|(one, _)| plain(one) == name).map(|(_, value)| value.to_owned())
 }
 
 fn joined(values: impl Iterator<Item = String>) -> Option<String> {

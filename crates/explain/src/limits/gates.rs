@@ -6,6 +6,7 @@
 //! the inner one is looked at first: a wider outer one would only have more wait there.
 
 use record::{PartShare, Point, Severity};
+use spec::{Durability, OpenSync};
 
 use super::queues::BUSY;
 use super::usage::Use;
@@ -76,7 +77,8 @@ const GATES: [Gate; 9] = [
         stage: "cache room",
         name: "cache room",
         why: "the write cache is full, and writes out too little at once to keep the disks busy",
-        remedy: "Let the cache write out more at once (`cache.destage_window`), or give it more room.",
+        remedy: "Have each write take fewer disk operations (RAID 10, whole stripes, `cache.partial_window`), or let the cache \
+                 write out more at once (`cache.destage_window`).",
     },
     Gate {
         stage: "file lock",
@@ -94,9 +96,22 @@ const GATES: [Gate; 9] = [
         stage: "journal",
         name: "journal",
         why: "the journal takes one transaction at a time",
-        remedy: "Sync less often, have more requests share a sync, or give the journal a faster device.",
+        remedy: "Sync less often (`sync`, `flush_every`, on NFS `protocol.sync_writes`), have more requests share a sync, or give the \
+                 journal a faster device.",
     },
 ];
+
+/// Of a cache whose content has to be written out before a flush or a synced write is acknowledged.
+const LESS_OFTEN: &str = "Sync less often (`sync`, `flush_every`, `flushes`), have more writes share a flush, or protect the cache \
+                          (`cache.protected`: a battery or flash).";
+
+/// Whether writes of `point` are synced, or flushes are among its requests.
+fn is_synced(point: &Point) -> bool {
+    point.workloads.iter().any(|one| {
+        let Durability { open, every, .. } = one.spec.durability;
+        open != OpenSync::None || every.is_some() || one.spec.mix.flushes.get() > 0.0
+    })
+}
 
 /// The gate that bounds `point`, where each of `uses` has time to spare; else nothing.
 pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
@@ -125,17 +140,23 @@ pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
     } else {
         format!(" and {} in queues before {them}", percent(before))
     };
+    let (name, why, remedy) = match gate.stage == "cache room" && is_synced(point) {
+        true => (
+            "flush",
+            "what is acknowledged has to be on the members, and the cache writes it out first",
+            LESS_OFTEN,
+        ),
+        false => (gate.name, gate.why, gate.remedy),
+    };
     let mut sentence = format!(
-        "{} {verb} the bottleneck: {} of the response time is the wait for {them}{queued}; {}.",
-        gate.name,
+        "{name} {verb} the bottleneck: {} of the response time is the wait for {them}{queued}; {why}.",
         percent(waited),
-        gate.why
     );
     if let Some(busiest) = uses.iter().max_by(|one, other| one.share.total_cmp(&other.share)) {
         sentence += &format!(" No part is saturated; the busiest, {}.", busiest.busy());
     }
     let key = gate.stage.replace(' ', "_");
-    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(gate.remedy);
+    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(remedy);
     Some(draft.number(&format!("{key}_share"), waited).number("in_flight", in_flight))
 }
 
@@ -190,6 +211,18 @@ mod tests {
             let told = found(&[(gate.stage, 9.0, 0.0), ("disk transfer", 0.0, 1.0)], 0.1);
             assert!(told.starts_with(gate.name) && told.contains(" the bottleneck: 90 % of"), "{told}");
         }
+    }
+
+    #[test]
+    fn the_wait_of_synced_writes_for_a_cache_is_that_of_a_flush_and_not_for_room() {
+        let mut point = point(&[("cache room", 98.0, 0.0), ("disk", 0.0, 2.0)]);
+        let told =
+            |point: &Point| limit(point, &[busy("disks", 0.6, 0.0, 0.0)]).map(Draft::about_run).unwrap();
+        assert!(told(&point).sentence.starts_with("cache room is the bottleneck"));
+        point.workloads[0].spec.durability.open = OpenSync::Dsync;
+        let of_flush = told(&point);
+        assert!(of_flush.sentence.starts_with("flush is the bottleneck: 98 %"), "{}", of_flush.sentence);
+        assert!(of_flush.remedy.starts_with("Sync less often"), "{}", of_flush.remedy);
     }
 
     #[test]

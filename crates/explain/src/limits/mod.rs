@@ -97,7 +97,7 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
         }
         let load = curve::load(point);
         let in_flight = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
-        return Some(match queues::shown(&uses, in_flight, load.as_ref(), answer) {
+        return Some(match queues::shown(&uses, in_flight, load.as_ref(), answer, waited(point)) {
             Shown::Limit(place) => {
                 let mut others = uses.clone();
                 let first = others.remove(place);
@@ -296,6 +296,13 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(remedy);
     let uses = [first].into_iter().chain(others);
     with_answer(with_shares(draft, uses), answer)
+}
+
+/// The part of the response time that is waiting; `None` where the record does not say where requests were.
+fn waited(point: &Point) -> Option<f64> {
+    let response = &point.breakdown.as_ref()?.response;
+    let all: f64 = response.iter().map(|part| part.wait_ns + part.service_ns).sum();
+    (all > 0.0).then(|| response.iter().map(|part| part.wait_ns).sum::<f64>() / all)
 }
 
 /// What raises the rate of a load that is latency-bound. A stream that waits for disks is read too little ahead.

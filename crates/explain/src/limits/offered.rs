@@ -7,6 +7,7 @@ use units::convert::truncated;
 use units::{Nanos, OpsPerSecond};
 
 use super::FULL;
+use super::queues::BUSY;
 use super::usage::Use;
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -49,7 +50,10 @@ pub(super) fn met(point: &Point, uses: &[Use], is_searched: bool) -> Option<Draf
     }
     let mut sentence = format!("Offered load: {}.", told.join("; "));
     if let Some(busiest) = busiest {
-        sentence += &format!(" No part is saturated; the busiest, {}: {}.", busiest.part, busiest.in_words());
+        sentence += &match busiest.share >= BUSY {
+            true => format!(" The load nearly saturates {}: {}.", busiest.part, busiest.in_words()),
+            false => format!(" No part is saturated; the busiest, {}: {}.", busiest.part, busiest.in_words()),
+        };
     }
     let draft = Draft::new(Code::OfferedLoad, Severity::Note, sentence);
     let draft = match (is_searched, has_own) {

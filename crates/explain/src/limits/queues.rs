@@ -46,8 +46,14 @@ pub(super) const BACKGROUND: f64 = 0.3;
 const LOCKS: &str = "stripe locks";
 
 /// What `uses` show of a load with `in_flight` requests; `load` and `answer` where it is a closed loop and has a next
-/// load.
-pub(super) fn shown(uses: &[Use], in_flight: f64, load: Option<&Load>, answer: Option<Answer>) -> Shown {
+/// load, `waited` the part of the response time that is waiting, for whatever it is, where the record has it.
+pub(super) fn shown(
+    uses: &[Use],
+    in_flight: f64,
+    load: Option<&Load>,
+    answer: Option<Answer>,
+    waited: Option<f64>,
+) -> Shown {
     let waiting = |one: &Use| one.queue.map_or(0.0, |queue| queue.load);
     let follows = answer.is_some_and(|answer| answer.follows());
     let longest = |except: Option<usize>| {
@@ -72,7 +78,8 @@ pub(super) fn shown(uses: &[Use], in_flight: f64, load: Option<&Load>, answer: O
         return Shown::Open;
     };
     let waits: f64 = uses.iter().map(waiting).sum();
-    let alone = load.in_flight <= super::ONE && answer.is_none();
+    let hardly_waits = load.in_flight <= super::ONE || waited.is_some_and(|part| part < UNCROWDED);
+    let alone = answer.is_none() && hardly_waits;
     let uncrowded = waits < UNCROWDED * load.in_flight;
     match alone || follows && uncrowded {
         true => Shown::Latency,
@@ -125,7 +132,7 @@ mod tests {
     /// Of a part with that use, queue and background work, and of another one, with 16 in flight.
     fn of(part: &str, own: (f64, f64, f64), other: (f64, f64)) -> Shown {
         let uses = [busy(part, own.0, own.1, own.2), busy("bus", other.0, other.1, 0.0)];
-        shown(&uses, 16.0, None, None)
+        shown(&uses, 16.0, None, None, None)
     }
 
     #[test]
@@ -144,7 +151,7 @@ mod tests {
         assert_eq!(of("disks", (0.95, 0.9, 0.0), (0.2, 0.1)), Shown::Open, "nothing queues");
         assert_eq!(of("disks", (0.70, 8.0, 0.0), (0.2, 1.0)), Shown::Limit(0), "half of all gathers");
         assert_eq!(of("disks", (0.70, 7.9, 0.0), (0.2, 1.0)), Shown::Open);
-        assert_eq!(shown(&[], 16.0, Some(&LOAD), None), Shown::Open);
+        assert_eq!(shown(&[], 16.0, Some(&LOAD), None, None), Shown::Open);
     }
 
     #[test]
@@ -152,7 +159,7 @@ mod tests {
         let of = |own: (f64, f64, f64), other: (f64, f64), gain: Option<f64>| {
             let uses = [busy("controller 0 xor", own.0, own.1, own.2), busy("bus", other.0, other.1, 0.0)];
             let answer = gain.map(with_gain);
-            assert_eq!(shown(&uses, 16.0, None, answer), Shown::Open, "{own:?} {other:?}");
+            assert_eq!(shown(&uses, 16.0, None, answer, None), Shown::Open, "{own:?} {other:?}");
             why_not(&uses, answer).unwrap_or_default()
         };
         let begins = "controller 0 xor is saturated and may be the bottleneck, but ";
@@ -172,7 +179,7 @@ mod tests {
     #[test]
     fn a_rate_that_follows_the_depth_is_not_at_its_limit() {
         let uses = [busy("disks", 0.95, 8.0, 0.0), busy("bus", 0.2, 1.0, 0.0)];
-        let of = |gain: f64| shown(&uses, 16.0, Some(&LOAD), Some(with_gain(gain)));
+        let of = |gain: f64| shown(&uses, 16.0, Some(&LOAD), Some(with_gain(gain)), None);
         assert_eq!((of(0.70), of(0.71)), (Shown::Limit(0), Shown::Open));
     }
 
@@ -180,15 +187,17 @@ mod tests {
     fn requests_that_follow_the_depth_and_hardly_wait_are_bound_by_their_own_way() {
         // Eight in flight, of which less than 2.4 wait.
         let of = |share: f64, waits: f64, gain: f64| {
-            shown(&[busy("disks", share, waits, 0.0)], 8.0, Some(&LOAD), Some(with_gain(gain)))
+            shown(&[busy("disks", share, waits, 0.0)], 8.0, Some(&LOAD), Some(with_gain(gain)), None)
         };
         assert_eq!((of(0.69, 2.3, 0.71), of(0.69, 2.4, 0.71)), (Shown::Latency, Shown::Open));
         assert_eq!(of(0.69, 2.5, 0.71), Shown::Open);
         assert_eq!(of(0.70, 2.3, 0.71), Shown::Open, "a part is too busy");
         assert_eq!(of(0.69, 2.3, 0.70), Shown::Open);
         let alone = |in_flight: f64| {
-            shown(&[busy("disks", 0.5, 0.0, 0.0)], in_flight, Some(&Load { in_flight, ..LOAD }), None)
+            shown(&[busy("disks", 0.5, 0.0, 0.0)], in_flight, Some(&Load { in_flight, ..LOAD }), None, None)
         };
         assert_eq!((alone(1.5), alone(1.6)), (Shown::Latency, Shown::Open));
+        let traced = |waited| shown(&[busy("disks", 0.5, 0.0, 0.0)], 8.0, Some(&LOAD), None, Some(waited));
+        assert_eq!((traced(0.29), traced(0.31)), (Shown::Latency, Shown::Open), "where each wait is known");
     }
 }

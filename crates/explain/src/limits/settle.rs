@@ -48,6 +48,16 @@ pub fn open_points(run: &Run) -> Vec<u32> {
     open.filter(|_| run.world == World::Array).filter_map(|finding| finding.point).collect()
 }
 
+/// What to do about two parts that bound the rate together. A window over a round trip is one rate.
+fn together(first: &str, second: &str) -> String {
+    if [[first, second], [second, first]].contains(&["distance", "connection window"]) {
+        return "Raise the connection window (`protocol.window`), or shorten the way: what is under way over the round-trip time is the \
+                rate."
+            .into();
+    }
+    format!("Make {first} and {second} faster, or put less load on both: they bound the rate together.")
+}
+
 /// What a change gained in rate, 0 where its interval includes none. The interval is of pairs with the same
 /// seed each, so that what seeds differ by does not count.
 fn effect(trial: &Trial) -> f64 {
@@ -199,10 +209,7 @@ pub fn unsettled(run: &str, open: &Finding, tried: &WhatIf) -> Finding {
                 second.change,
                 percent(second.ops.change)
             ),
-            format!(
-                "Make {} and {} faster, or put less load on both: they bound the rate together.",
-                first.change, second.change
-            ),
+            together(&first.change, &second.change),
         ),
     };
     let more = more_of(tried).filter(|_| tried.is_the_record());

@@ -4,7 +4,7 @@ use array::spec;
 use explain::compare::{Suspicion, culprit, likely, modelled, shifts};
 use modelled::suspects::{Found, Study, Suspect};
 use record::judgement::Culprit;
-use record::{Run, Setting};
+use record::{Point, Run, Setting};
 
 use crate::ending::Failure;
 use crate::input::arrays::{self, LIBRARY};
@@ -40,6 +40,11 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run], settings: &[Setting]) ->
         Ok(plan) => plan,
         Err(why) => return unknown(why),
     };
+    if let Some(point) = asked_otherwise(base, runs) {
+        return unknown(format!(
+            "the sides ask otherwise at {point}: a slower part shows between runs of one plan"
+        ));
+    }
     terminal::say_sentence(&format!("slower than the baseline; simulating {model} to find the slower part"));
     let measured = shifts(base, runs);
     let again = |found: &Found| {
@@ -52,12 +57,53 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run], settings: &[Setting]) ->
     let study = Study::open(&plan, (model, &LIBRARY), REQUESTS, &machine, &Signals.stop());
     match study.map(|study| study?.search(again)) {
         Ok(Some(found)) => {
-            let all: Vec<Suspicion> =
-                suspicions(like, &found, settings).into_iter().map(|(_, one)| one).collect();
-            culprit(model, &measured, &all)
+            let tried = suspicions(like, &found, settings);
+            let all: Vec<Suspicion> = tried.iter().map(|(_, one)| one.clone()).collect();
+            settled(culprit(model, &measured, &all), &tried, settings)
         }
         Ok(None) => unknown(format!("{model} does not run the plan, or was interrupted")),
         Err(error) => unknown(error.to_string()),
+    }
+}
+
+/// The first point of both sides whose workloads are not the same on both.
+fn asked_otherwise(base: &[&Run], runs: &[&Run]) -> Option<String> {
+    let asked = |point: &Point| -> Vec<_> { point.workloads.iter().map(|one| one.spec.texts()).collect() };
+    let point_of = |runs: &[&Run], name: &str| -> Option<Vec<_>> {
+        runs.iter().flat_map(|run| &run.points).find(|point| point.name == name).map(asked)
+    };
+    let points = runs.iter().flat_map(|run| &run.points);
+    points
+        .filter(|point| point_of(base, &point.name).is_some_and(|before| before != asked(point)))
+        .map(|point| point.name.clone())
+        .next()
+}
+
+/// `found`, unless it names a part of which no figure differs (`link.rate`) where those of others do: no suspect stands for these.
+/// An option of an array's own (`write_cache`) may be of any part.
+fn settled(found: Culprit, all: &[(Suspect, Suspicion)], settings: &[Setting]) -> Culprit {
+    let changed: Vec<&Setting> = settings.iter().filter(|setting| setting.option().is_some()).collect();
+    let is_of = |part: &str, setting: &&Setting| {
+        let option = setting.option().unwrap_or_default();
+        all.iter().any(|(suspect, one)| one.part == part && suspect.is_set_by(option))
+    };
+    match &found.part {
+        Some(part)
+            if !changed.is_empty()
+                && changed
+                    .iter()
+                    .all(|setting| setting.option().is_some_and(|option| option.contains('.')))
+                && !changed.iter().any(|setting| is_of(part, setting)) =>
+        {
+            let named = |setting: &&Setting| Some(format!("{}: {}", setting.option()?, setting.told()));
+            let told: Vec<String> = changed.iter().filter_map(named).collect();
+            let why = format!(
+                "{} was changed, for which none of the parts that were tried stands; by the pattern alone it would be {part}",
+                told.join(", ")
+            );
+            Culprit { part: None, why, ..found }
+        }
+        _ => found,
     }
 }
 
@@ -80,4 +126,60 @@ fn set_otherwise(suspect: Suspect, settings: &[Setting]) -> Option<String> {
     let of_part = |setting: &&Setting| setting.option().is_some_and(|option| suspect.is_set_by(option));
     let setting = settings.iter().find(of_part)?;
     Some(format!(" ({} was changed: {})", setting.option()?, setting.told()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use array::sim::Resource;
+
+    #[test]
+    fn no_part_is_named_whose_figures_are_the_same_where_those_of_another_differ() {
+        let named = |part: &str| Culprit {
+            model: "array:md3000".into(),
+            part: Some(part.into()),
+            why: String::new(),
+            figures: 4,
+            suspects: Vec::new(),
+        };
+        let suspect = |one: Suspect| {
+            (one, Suspicion { part: one.part().into(), change: String::new(), tried: Vec::new() })
+        };
+        let all = [Resource::Link, Resource::ControllerProcessor].map(|part| suspect(Suspect::Slower(part)));
+        let of = |part: &str, options: &[&str]| {
+            let setting = |option: &&str| Setting {
+                key: format!("{}{option}", Setting::OPTION),
+                values: vec![None, Some("1ms".into())],
+            };
+            settled(named(part), &all, &options.iter().map(setting).collect::<Vec<_>>())
+        };
+        let unknown = of("controller processor", &["link.latency"]);
+        assert!(
+            unknown.part.is_none() && unknown.why.starts_with("link.latency: none → 1ms was changed"),
+            "{unknown:?}"
+        );
+        assert!(of("link", &["link.rate"]).part.is_some(), "it is the link's");
+        assert!(of("link", &["link.rate", "cache.size"]).part.is_some());
+        assert!(of("controller processor", &[]).part.is_some(), "on real storage nothing is known to differ");
+        assert!(of("link", &["write_cache"]).part.is_some(), "an option of the array's own");
+    }
+
+    #[test]
+    fn a_point_that_asks_otherwise_is_no_slower_part() {
+        let run = |depth: u32| {
+            let stream = record::sample::Stream {
+                op: "read",
+                size_bytes: 4096,
+                per_s: 100,
+                median_ns: 1_000,
+                spread: 0.1,
+            };
+            let mut workload = record::sample::workload("main", &[stream]);
+            workload.spec.depth = depth;
+            record::sample::run("gate", vec![record::sample::point(0, "p", vec![workload])])
+        };
+        let (one, same, other) = (run(1), run(1), run(4));
+        assert_eq!(asked_otherwise(&[&one], &[&same]), None);
+        assert_eq!(asked_otherwise(&[&one], &[&other]).as_deref(), Some("p"));
+    }
 }

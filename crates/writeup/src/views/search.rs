@@ -154,16 +154,25 @@ pub(crate) fn answer(subject: &Subject<'_>) -> Option<Sentence> {
         }
         sentence = match met(run, search) {
             None => sentence.words(format!("{label}: no rate was seen to meet {slos}")),
-            Some((number, None)) => sentence
-                .words(format!("{label} sustains "))
-                .number(number)
-                .words(format!(" IOPS with {slos}")),
-            Some((number, Some(violated))) => sentence
-                .words(format!("{label} sustains "))
-                .number(number)
-                .words(format!(" IOPS with {slos}; "))
-                .number(violated)
-                .words(format!(" violates {}", search.violated_by.as_deref().unwrap_or("it"))),
+            Some((number, violated)) => {
+                let kept = match search.confirmed {
+                    true => sentence
+                        .words(format!("{label} sustains "))
+                        .number(number)
+                        .words(format!(" IOPS with {slos}")),
+                    false => sentence
+                        .words(format!("{label} met {slos} at "))
+                        .number(number)
+                        .words(" IOPS, which no further trial confirmed"),
+                };
+                match violated {
+                    None => kept,
+                    Some(violated) => kept
+                        .words("; ")
+                        .number(violated)
+                        .words(format!(" violates {}", search.violated_by.as_deref().unwrap_or("it"))),
+                }
+            }
         };
     }
     (!sentence.is_empty()).then(|| sentence.words("."))
