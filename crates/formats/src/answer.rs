@@ -7,103 +7,47 @@ struct Asked {
     names: &'static [&'static str],
     /// Words that ask for help.
     help: &'static [&'static str],
-    /// Words that ask for the version, and what is printed then: the version whose output is printed here.
-    version: &'static [&'static str],
-    version_text: &'static str,
+    /// A word that asks for the version, and what is printed then: the version whose output is printed here.
+    version: Option<(&'static str, &'static str)>,
     options: fn() -> String,
 }
 
+const fn asked(
+    names: &'static [&'static str],
+    help: &'static [&'static str],
+    version: Option<(&'static str, &'static str)>,
+    options: fn() -> String,
+) -> Asked {
+    Asked { names, help, version, options }
+}
+
+const DD: &str = "dd (coreutils) 9.1\n";
+const HDPARM: &str = "hdparm v9.65\n";
+const IOR: &str = "IOR-4.1.0: MPI Coordinated Test of Parallel I/O\n";
+const IOZONE: &str = "        'Iozone' Filesystem Benchmark Program\n\n        Version $Revision: 3.508 $\n";
+const IOMETER: &[&str] = &["iometer", "Iometer", "IOmeter"];
+
 const ASKED: &[Asked] = &[
-    Asked {
-        names: &["dd"],
-        help: &["--help"],
-        version: &["--version"],
-        version_text: "dd (coreutils) 9.1\n",
-        options: || dd::SYNTAX.help(),
-    },
-    Asked {
-        names: &["hdparm"],
-        help: &["-h", "--help"],
-        version: &["-V"],
-        version_text: "hdparm v9.65\n",
-        options: || hdparm::SYNTAX.help(),
-    },
-    Asked {
-        names: &["ior"],
-        help: &["-h", "--help", "-?"],
-        version: &["--version"],
-        version_text: "IOR-4.1.0: MPI Coordinated Test of Parallel I/O\n",
-        options: || ior::SYNTAX.help(),
-    },
-    Asked {
-        names: &["mdtest"],
-        help: &["-h", "--help"],
-        version: &[],
-        version_text: "",
-        options: || mdtest::SYNTAX.help(),
-    },
-    Asked {
-        names: &["iozone"],
-        help: &["-h", "--help"],
-        version: &["-v"],
-        version_text: "        'Iozone' Filesystem Benchmark Program\n\n        Version $Revision: 3.508 $\n",
-        options: || iozone::SYNTAX.help(),
-    },
-    Asked {
-        names: &["bonnie++"],
-        help: &["-h", "--help", "-?"],
-        version: &[],
-        version_text: "",
-        options: || bonnie::Generation::V200.syntax().help(),
-    },
-    Asked {
-        names: &["bonnie"],
-        help: &["-h", "--help", "-?"],
-        version: &[],
-        version_text: "",
-        options: || bonnie::Generation::V103.syntax().help(),
-    },
-    Asked {
-        names: &["diskspd"],
-        help: &["-?", "/?", "--help"],
-        version: &[],
-        version_text: "",
-        options: || diskspd::SYNTAX.help(),
-    },
-    Asked {
-        names: &["sqlio"],
-        help: &["-?", "/?", "--help"],
-        version: &[],
-        version_text: "",
-        options: || sqlio::SYNTAX.help(),
-    },
-    Asked {
-        names: &["iometer", "Iometer", "IOmeter"],
-        help: &["/?", "-?", "--help"],
-        version: &[],
-        version_text: "",
-        options: || iometer::SYNTAX.help(),
-    },
-    Asked {
-        names: &["seeker"],
-        help: &["-h", "--help"],
-        version: &[],
-        version_text: "",
-        options: || format!("{}\n", seeker::USAGE),
-    },
+    asked(&["dd"], &["--help"], Some(("--version", DD)), || dd::SYNTAX.help()),
+    asked(&["hdparm"], &["-h", "--help"], Some(("-V", HDPARM)), || hdparm::SYNTAX.help()),
+    asked(&["ior"], &["-h", "--help", "-?"], Some(("--version", IOR)), || ior::SYNTAX.help()),
+    asked(&["mdtest"], &["-h", "--help"], None, || mdtest::SYNTAX.help()),
+    asked(&["iozone"], &["-h", "--help"], Some(("-v", IOZONE)), || iozone::SYNTAX.help()),
+    asked(&["bonnie++"], &["-h", "--help", "-?"], None, || bonnie::Generation::V200.syntax().help()),
+    asked(&["bonnie"], &["-h", "--help", "-?"], None, || bonnie::Generation::V103.syntax().help()),
+    asked(&["diskspd"], &["-?", "/?", "--help"], None, || diskspd::SYNTAX.help()),
+    asked(&["sqlio"], &["-?", "/?", "--help"], None, || sqlio::SYNTAX.help()),
+    asked(IOMETER, &["/?", "-?", "--help"], None, || iometer::SYNTAX.help()),
+    asked(&["seeker"], &["-h", "--help"], None, || format!("{}\n", seeker::USAGE)),
 ];
 
 /// What `tool` prints where `arguments` ask for its help or its version and for nothing else; `None` otherwise.
 pub fn answer(tool: &str, arguments: &[String]) -> Option<String> {
     let [word] = arguments else { return None };
     let asked = ASKED.iter().find(|asked| asked.names.contains(&tool))?;
-    if asked.version.contains(&word.as_str()) {
-        return Some(asked.version_text.to_owned());
-    }
-    asked
-        .help
-        .contains(&word.as_str())
-        .then(|| format!("fathom as {tool} [OPTION]...\n{}", (asked.options)()))
+    let is_help = asked.help.contains(&word.as_str());
+    let version = asked.version.filter(|(asks, _)| asks == word).map(|(_, text)| text.to_owned());
+    version.or_else(|| is_help.then(|| format!("fathom as {tool} [OPTION]...\n{}", (asked.options)())))
 }
 
 #[cfg(test)]
@@ -124,8 +68,8 @@ mod tests {
                     asked.names[0]
                 );
             }
-            for word in asked.version {
-                assert_eq!(said(asked.names[0], &[word]).unwrap(), asked.version_text);
+            if let Some((word, text)) = asked.version {
+                assert_eq!(said(asked.names[0], &[word]).unwrap(), text);
             }
         }
     }

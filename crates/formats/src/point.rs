@@ -1,11 +1,22 @@
 //! Sums over all workloads of a point, as tools print them.
 
-use record::{Class, Op, Point};
+use record::{Class, Op, Point, WorkerResult};
 use workload::spec::Pattern;
 
 /// What was measured of each operation and size, of all workloads.
 pub(crate) fn classes(point: &Point) -> impl Iterator<Item = &Class> {
     point.workloads.iter().flat_map(|workload| &workload.classes)
+}
+
+/// What each worker did, of all workloads.
+pub(crate) fn workers(point: &Point) -> impl Iterator<Item = &WorkerResult> {
+    point.workloads.iter().flat_map(|workload| &workload.workers)
+}
+
+/// The mean of a series of shares, in per cent; `None` where it was not watched.
+pub(crate) fn mean_percent(point: &Point, name: &str) -> Option<f64> {
+    let series = point.series.iter().find(|series| series.name == name && !series.values.is_empty())?;
+    Some(100.0 * series.values.iter().sum::<f64>() / series.values.len() as f64)
 }
 
 /// Whether requests go through the span from place to place, one beside the other or in steps.

@@ -63,6 +63,14 @@ impl Refusal {
         Refusal::Usage { tool, what: what.into() }
     }
 
+    /// Refuses by the words of the first of `wrong` that is so.
+    pub(crate) fn check(tool: &'static str, wrong: &[(bool, &str)]) -> Result<(), Refusal> {
+        match wrong.iter().find(|(is_so, _)| *is_so) {
+            Some((_, what)) => Err(Refusal::usage(tool, *what)),
+            None => Ok(()),
+        }
+    }
+
     /// The refusal of a `value` that `option` does not take; `want` is what it takes.
     pub fn value(tool: &'static str, option: &str, value: &str, want: impl Into<String>) -> Refusal {
         Refusal::Value { tool, option: option.into(), value: value.into(), want: want.into() }

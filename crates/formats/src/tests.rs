@@ -1,28 +1,77 @@
 //! The guide's page of options is made from the tables.
 
+use crate::options::Syntax;
 use crate::{bonnie, dd, diskspd, fio, hdparm, iometer, ior, iozone, mdtest, orion, sqlio};
 
 const HEAD: &str = "# Options of the classic tools\n\nThis page is made from the tables that the command lines are \
                     read by; [Classic tools](classic-tools.md) says what they come to.\n";
 
+/// A table of options as the guide has it: its heading, and the tool's line in the table of tools.
+struct Table {
+    heading: &'static str,
+    markdown: String,
+    spellings: Vec<&'static str>,
+    counts: [usize; 3],
+    /// Of those that are refused the ones that would change a drive.
+    changing: usize,
+    /// Of those that are refused the ones for other hardware, networks and systems.
+    elsewhere: usize,
+    tool: &'static str,
+    version: &'static str,
+    /// Files that are read.
+    files: &'static str,
+    /// What the tests compare its output with.
+    readers: &'static str,
+}
+
+fn table<T>(
+    syntax: &Syntax<T>,
+    (tool, heading, version): (&'static str, &'static str, &'static str),
+    files: &'static str,
+    readers: &'static str,
+) -> Table {
+    let (changing, elsewhere) = (syntax.changing(), syntax.elsewhere());
+    let (markdown, spellings, counts) = (syntax.markdown(), syntax.spellings(), syntax.counts());
+    Table { heading, markdown, spellings, counts, changing, elsewhere, tool, version, files, readers }
+}
+
+fn tables() -> Vec<Table> {
+    let [new, old] = [bonnie::Generation::V200, bonnie::Generation::V103].map(bonnie::Generation::syntax);
+    let of_fio = "fio's own numbered tests, a reader of the JSON as fio-plot's";
+    let of_ior = "a parser of its tables, of its JSON and of its CSV";
+    vec![
+        table(&dd::SYNTAX, ("dd", "dd", "coreutils 9.1"), "", "a parser of its three lines"),
+        table(&new, ("Bonnie++", "Bonnie++ 2.00", "2.00a"), "", "`bon_csv2txt`, `bon_csv2html`"),
+        table(&old, ("Bonnie++", "Bonnie++ 1.03", "1.03e"), "", "a parser of its 27 fields"),
+        table(&fio::SYNTAX, ("fio", "fio", "3.42"), "job files, iologs, blktrace", of_fio),
+        table(
+            &iometer::SYNTAX,
+            ("Iometer", "Iometer", "1998 to 1.1.0"),
+            "`.icf`",
+            "a parser of its 80 columns",
+        ),
+        table(&hdparm::SYNTAX, ("hdparm", "hdparm", "9.65"), "", "a parser of its lines"),
+        table(&ior::SYNTAX, ("IOR", "IOR", "4.1.0"), "", of_ior),
+        table(
+            &iozone::SYNTAX,
+            ("IOzone", "IOzone", "3.508"),
+            "telemetry",
+            "a parser of its table and reports",
+        ),
+        table(&mdtest::SYNTAX, ("mdtest", "mdtest", "4.1.0"), "", "a parser of its table"),
+        table(&sqlio::SYNTAX, ("SQLIO", "SQLIO", "1.5.SG"), "parameter files", "a parser of its lines"),
+        table(&diskspd::SYNTAX, ("diskspd", "diskspd", "2.2"), "XML profiles", "a parser of its XML"),
+        table(&orion::SYNTAX, ("Orion", "Orion", "10.2 to 19c"), "`.lun`", "a parser of its tables"),
+    ]
+}
+
 fn page() -> String {
-    let sections = [
-        ("dd", dd::SYNTAX.markdown()),
-        ("Bonnie++ 2.00", bonnie::Generation::V200.syntax().markdown()),
-        ("Bonnie++ 1.03", bonnie::Generation::V103.syntax().markdown()),
-        ("fio", fio::SYNTAX.markdown()),
-        ("fio's job options", fio::markdown()),
-        ("Iometer", iometer::SYNTAX.markdown()),
-        ("hdparm", hdparm::SYNTAX.markdown()),
-        ("IOR", ior::SYNTAX.markdown()),
-        ("IOzone", iozone::SYNTAX.markdown()),
-        ("mdtest", mdtest::SYNTAX.markdown()),
-        ("SQLIO", sqlio::SYNTAX.markdown()),
-        ("diskspd", diskspd::SYNTAX.markdown()),
-        ("Orion", orion::SYNTAX.markdown()),
-    ];
-    let section = |(tool, tables): &(&str, String)| format!("\n## {tool}\n\n{}\n", tables.trim_end());
-    HEAD.to_owned() + &sections.iter().map(section).collect::<String>()
+    let section = |heading: &str, table: &str| format!("\n## {heading}\n\n{}\n", table.trim_end());
+    let of = |Table { heading, markdown, .. }: Table| match heading {
+        "fio" => section(heading, &markdown) + &section("fio's job options", &fio::markdown()),
+        _ => section(heading, &markdown),
+    };
+    HEAD.to_owned() + &tables().into_iter().map(of).collect::<String>()
 }
 
 #[test]
@@ -40,76 +89,11 @@ fn the_page_of_options_is_up_to_date() {
 
 #[test]
 fn every_spelling_stands_once_in_its_table() {
-    for mut spellings in [
-        dd::SYNTAX.spellings(),
-        bonnie::Generation::V200.syntax().spellings(),
-        bonnie::Generation::V103.syntax().spellings(),
-        fio::SYNTAX.spellings(),
-        iometer::SYNTAX.spellings(),
-        hdparm::SYNTAX.spellings(),
-        ior::SYNTAX.spellings(),
-        iozone::SYNTAX.spellings(),
-        mdtest::SYNTAX.spellings(),
-        sqlio::SYNTAX.spellings(),
-        diskspd::SYNTAX.spellings(),
-        orion::SYNTAX.spellings(),
-    ] {
+    for Table { mut spellings, .. } in tables() {
         spellings.sort_unstable();
         let twice: Vec<_> = spellings.windows(2).filter(|pair| pair[0] == pair[1]).collect();
         assert!(twice.is_empty() && !spellings.contains(&""), "{twice:?}");
     }
-}
-
-/// A tool's line in the guide: the version that is meant, files that are read, readers that its output is compared with by the tests.
-struct Told {
-    tool: &'static str,
-    version: &'static str,
-    counts: [usize; 3],
-    /// Of those that are refused the ones that would change a drive.
-    changing: usize,
-    /// Of those that are refused the ones for other hardware, networks and systems.
-    elsewhere: usize,
-    files: &'static str,
-    readers: &'static str,
-}
-
-fn told() -> Vec<Told> {
-    let with = |[one, other]: [[usize; 3]; 2]| [one[0] + other[0], one[1] + other[1], one[2] + other[2]];
-    let row = |tool, version, counts, files, readers| {
-        let changing = if tool == "hdparm" { hdparm::SYNTAX.changing() } else { 0 };
-        let elsewhere = match tool {
-            "fio" => fio::SYNTAX.elsewhere() + fio::elsewhere(),
-            "mdtest" => mdtest::SYNTAX.elsewhere(),
-            _ => 0,
-        };
-        Told { tool, version, counts, changing, elsewhere, files, readers }
-    };
-    vec![
-        row("dd", "coreutils 9.1", dd::SYNTAX.counts(), "", "a parser of its three lines"),
-        row(
-            "Bonnie++",
-            "2.00a",
-            bonnie::Generation::V200.syntax().counts(),
-            "",
-            "`bon_csv2txt`, `bon_csv2html`",
-        ),
-        row("Bonnie++", "1.03e", bonnie::Generation::V103.syntax().counts(), "", "a parser of its 27 fields"),
-        row(
-            "fio",
-            "3.42",
-            with([fio::SYNTAX.counts(), fio::counts()]),
-            "job files, iologs, blktrace",
-            "fio's own numbered tests, a reader of the JSON as fio-plot's",
-        ),
-        row("Iometer", "1998 to 1.1.0", iometer::SYNTAX.counts(), "`.icf`", "a parser of its 80 columns"),
-        row("hdparm", "9.65", hdparm::SYNTAX.counts(), "", "a parser of its lines"),
-        row("IOR", "4.1.0", ior::SYNTAX.counts(), "", "a parser of its tables, of its JSON and of its CSV"),
-        row("IOzone", "3.508", iozone::SYNTAX.counts(), "telemetry", "a parser of its table and reports"),
-        row("mdtest", "4.1.0", mdtest::SYNTAX.counts(), "", "a parser of its table"),
-        row("SQLIO", "1.5.SG", sqlio::SYNTAX.counts(), "parameter files", "a parser of its lines"),
-        row("diskspd", "2.2", diskspd::SYNTAX.counts(), "XML profiles", "a parser of its XML"),
-        row("Orion", "10.2 to 19c", orion::SYNTAX.counts(), "`.lun`", "a parser of its tables"),
-    ]
 }
 
 /// The table of the guide.
@@ -118,8 +102,10 @@ fn served() -> String {
         "| tool | version | options served | change nothing | refused | files read | output compared with |\n\
          |---|---|--:|--:|--:|---|---|\n",
     );
-    for Told { tool, version, counts: [served, idle, refused], changing, elsewhere, files, readers } in told()
-    {
+    for Table { tool, version, counts, changing, elsewhere, files, readers, .. } in tables() {
+        let of_jobs = if tool == "fio" { (fio::counts(), fio::elsewhere()) } else { ([0; 3], 0) };
+        let [served, idle, refused] = [0, 1, 2].map(|place| counts[place] + of_jobs.0[place]);
+        let elsewhere = elsewhere + of_jobs.1;
         let all = served + idle + refused;
         let part = |others: usize| format!("{} %", 100 * (served + idle) / (all - others).max(1));
         let taken = match (changing, elsewhere) {

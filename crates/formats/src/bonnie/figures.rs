@@ -35,47 +35,31 @@ pub enum Test {
     RandomDelete,
 }
 
-/// All of them in their order.
-pub(super) const TESTS: [Test; 12] = [
-    Test::Putc,
-    Test::Write,
-    Test::Rewrite,
-    Test::Getc,
-    Test::Read,
-    Test::Seeks,
-    Test::Create,
-    Test::Stat,
-    Test::Delete,
-    Test::RandomCreate,
-    Test::RandomStat,
-    Test::RandomDelete,
-];
-
-/// What phases of an order are called, by test.
-pub const TEST_NAMES: [&str; 12] = [
-    "write characters",
-    "write blocks",
-    "rewrite",
-    "read characters",
-    "read blocks",
-    "seeks",
-    "create",
-    "stat",
-    "delete",
-    "create in random order",
-    "stat in random order",
-    "delete in random order",
+/// All of them in their order, and what phases of an order are called.
+pub(super) const TESTS: [(Test, &str); 12] = [
+    (Test::Putc, "write characters"),
+    (Test::Write, "write blocks"),
+    (Test::Rewrite, "rewrite"),
+    (Test::Getc, "read characters"),
+    (Test::Read, "read blocks"),
+    (Test::Seeks, "seeks"),
+    (Test::Create, "create"),
+    (Test::Stat, "stat"),
+    (Test::Delete, "delete"),
+    (Test::RandomCreate, "create in random order"),
+    (Test::RandomStat, "stat in random order"),
+    (Test::RandomDelete, "delete in random order"),
 ];
 
 impl Test {
     /// The name of its phase.
     pub const fn phase(self) -> &'static str {
-        TEST_NAMES[self as usize]
+        TESTS[self as usize].1
     }
 
     /// The test of a phase of that name; `None` for what comes between tests.
     pub fn of_phase(name: &str) -> Option<Test> {
-        TESTS.into_iter().find(|test| test.phase() == name)
+        TESTS.into_iter().find(|(_, phase)| *phase == name).map(|(test, _)| test)
     }
 
     /// Whether KiB are counted, not requests.
@@ -97,7 +81,7 @@ impl Test {
                 _ => return None,
             };
             let later = if tree.order == Order::Random { 3 } else { 0 };
-            return TESTS.get(test as usize + later).copied();
+            return TESTS.get(test as usize + later).map(|(test, _)| *test);
         }
         let (reads, writes) = (ops(Op::Read), ops(Op::Write));
         let is_characters = asked.engine.kind == EngineKind::Stdio
@@ -199,12 +183,16 @@ impl Figures {
 
     /// Of the large file, with their tests.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (Test, Option<&Figure>)> {
-        TESTS.into_iter().zip(&self.0).take(6).map(|(test, figure)| (test, figure.as_ref()))
+        self.all().take(6)
     }
 
     /// Of small files, with their tests.
     pub(super) fn files(&self) -> impl Iterator<Item = (Test, Option<&Figure>)> {
-        TESTS.into_iter().zip(&self.0).skip(6).map(|(test, figure)| (test, figure.as_ref()))
+        self.all().skip(6)
+    }
+
+    fn all(&self) -> impl Iterator<Item = (Test, Option<&Figure>)> {
+        TESTS.into_iter().zip(&self.0).map(|((test, _), figure)| (test, figure.as_ref()))
     }
 
     /// Whether there is none of the large file, and none of small files.

@@ -13,7 +13,7 @@ mod output;
 mod tests;
 mod text;
 
-pub use figures::{Figures, TEST_NAMES, Test};
+pub use figures::{Figures, Test};
 pub use job::{DataFile, Job, Machine};
 pub use options::{Chars, Command, FileTest, Request, seed_of};
 pub use output::{CSV_103, CSV_200, TEXT_103, TEXT_200};
@@ -22,11 +22,12 @@ pub use text::Sheet;
 use crate::Refusal;
 
 /// Which of the two programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Generation {
     /// 1.03e of 2008, and what read and wrote its 27 columns.
     V103,
     /// 2.00a of 2018, with latencies and 50 columns.
+    #[default]
     V200,
 }
 

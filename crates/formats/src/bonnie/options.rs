@@ -21,9 +21,10 @@ pub enum Request {
 }
 
 /// How much is written and read a character at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Chars {
     /// Nothing.
+    #[default]
     Skip,
     /// So many MiB.
     Mib(u64),
@@ -45,7 +46,7 @@ pub struct FileTest {
 }
 
 /// A test.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
     /// Whose words and output they are.
     pub generation: Generation,
@@ -92,7 +93,6 @@ impl Command {
         Command {
             generation,
             directory: ".".into(),
-            size_mib: None,
             chunk: CHUNK,
             seeks: SEEKS,
             seekers: generation.seekers(),
@@ -101,17 +101,8 @@ impl Command {
                 Generation::V200 => Chars::Mib(3),
             },
             files: Some(FileTest { thousands: 16, max: 0, min: 0, dirs: 0 }),
-            name: None,
-            ram_mib: None,
-            runs: None,
-            quiet: false,
-            sync_each: false,
-            direct: false,
             copies: 1,
-            seed: None,
-            random_file: None,
-            together: false,
-            notes: Vec::new(),
+            ..Command::default()
         }
     }
 }

@@ -6,30 +6,19 @@
 use record::{Point, Run};
 use units::convert::narrow;
 
-use super::totals::{Counts, Row, processor, rows};
+use super::totals::{Columns, Counts, INTERRUPTED, Row, processor, rows_of};
 use super::{Access, Buffers, Command, Format};
 use crate::point::seconds;
 use crate::{NoFigures, Output};
 
 const STARS: &str = "*******************************************************************************\n";
 
-/// Which columns the tables have.
-#[derive(Clone, Copy, Debug)]
-struct Columns {
-    latency: bool,
-    deviation: bool,
-}
-
 /// The whole output of a command.
 pub fn text(command: &Command, run: &Run, sizes: &[u64]) -> String {
     let mut text = head(command);
-    let columns = Columns { latency: command.latency, deviation: command.iops_deviation };
-    let parts = command.parts();
     for point in &run.points {
-        let rows = rows(point, |index, _| {
-            let part = &parts[index.min(parts.len() - 1)];
-            (part.thread, command.targets[part.target].clone(), sizes[part.target])
-        });
+        let rows = rows_of(command, point, sizes);
+        let columns = Columns::of(command);
         text += &results(1, point, &rows, command.thread_count(), run.environment.cpus, columns);
     }
     text
@@ -136,7 +125,7 @@ fn results(number: usize, point: &Point, rows: &[Row], threads: u32, cpus: u32, 
     let time = seconds(point);
     let mut text = format!("\n\nResults for timespan {number}:\n{STARS}");
     if time < 1e-7 {
-        return text + "The test was interrupted before the measurements began. No results are displayed.\n";
+        return text + INTERRUPTED + "\n";
     }
     text += &format!("\nactual test time:\t{time:.2}s\nthread count:\t\t{threads}\nproc count:\t\t{cpus}\n");
     text += &utilisation(point);
@@ -286,8 +275,7 @@ fn any_text(run: &Run) -> Result<String, NoFigures> {
     for (number, point) in (1..).zip(points()) {
         let rows = super::xml::any_rows(run, point);
         let threads = point.workloads.iter().map(|workload| narrow::<u32>(workload.workers.len())).sum();
-        let columns = Columns { latency: true, deviation: true };
-        text += &results(number, point, &rows, threads, run.environment.cpus, columns);
+        text += &results(number, point, &rows, threads, run.environment.cpus, Columns::ALL);
     }
     Ok(text)
 }

@@ -3,6 +3,32 @@
 use record::{Op, Point, WorkloadResult};
 use stats::Histogram;
 
+use super::Command;
+use crate::point;
+
+/// What stands in place of figures where there are none.
+pub const INTERRUPTED: &str =
+    "The test was interrupted before the measurements began. No results are displayed.";
+
+/// Which columns and elements there are beside those that there always are.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns {
+    /// Of latencies.
+    pub latency: bool,
+    /// Of how far seconds are apart.
+    pub deviation: bool,
+}
+
+impl Columns {
+    /// All of them.
+    pub const ALL: Columns = Columns { latency: true, deviation: true };
+
+    /// Those that `command` asks for.
+    pub fn of(command: &Command) -> Columns {
+        Columns { latency: command.latency, deviation: command.iops_deviation }
+    }
+}
+
 /// One row of the tables.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
@@ -117,13 +143,19 @@ pub fn rows(point: &Point, of: impl Fn(usize, &WorkloadResult) -> (u32, String, 
     point.workloads.iter().enumerate().map(row).collect()
 }
 
+/// Rows of a point of `command`, whose targets have these `sizes`: of each workload the part that it is.
+pub fn rows_of(command: &Command, point: &Point, sizes: &[u64]) -> Vec<Row> {
+    let parts = command.parts();
+    rows(point, |index, _| {
+        let part = &parts[index.min(parts.len() - 1)];
+        (part.thread, command.targets[part.target].clone(), sizes[part.target])
+    })
+}
+
 /// Parts of the machine's processor time in percent: in programs, in the kernel, idle. `None` where nobody looked, as
 /// in virtual time.
 pub fn processor(point: &Point) -> Option<(f64, f64, f64)> {
-    let mean = |name: &str| {
-        let series = point.series.iter().find(|series| series.name == name && !series.values.is_empty())?;
-        Some(100.0 * series.values.iter().sum::<f64>() / series.values.len() as f64)
-    };
+    let mean = |name: &str| point::mean_percent(point, name);
     let idle =
         mean(record::names::series::CPU_IDLE)? + mean(record::names::series::CPU_IOWAIT).unwrap_or(0.0);
     let user = mean("cpu.user").unwrap_or(0.0);

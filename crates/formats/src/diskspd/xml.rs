@@ -3,7 +3,7 @@
 use record::{Point, Run};
 use units::convert::narrow;
 
-use super::totals::{Counts, Row, processor, rows};
+use super::totals::{Columns, Counts, INTERRUPTED, Row, processor, rows, rows_of};
 use super::{Access, Buffers, Command, Throughput};
 use crate::point::seconds;
 use crate::{NoFigures, Output, point};
@@ -14,14 +14,10 @@ pub fn xml(command: &Command, run: &Run, sizes: &[u64]) -> String {
     out.inside("Results", |out| {
         system(out, run);
         profile(out, command);
-        let parts = command.parts();
         for point in &run.points {
-            let rows = rows(point, |index, _| {
-                let part = &parts[index.min(parts.len() - 1)];
-                (part.thread, command.targets[part.target].clone(), sizes[part.target])
-            });
-            let (latency, deviation) = (command.latency, command.iops_deviation);
-            time_span(out, point, &rows, run.environment.cpus, command.thread_count(), latency, deviation);
+            let rows = rows_of(command, point, sizes);
+            let columns = Columns::of(command);
+            time_span(out, point, &rows, run.environment.cpus, command.thread_count(), columns);
         }
     });
     out.0
@@ -170,20 +166,11 @@ fn target(out: &mut Xml, command: &Command, path: &str) {
     });
 }
 
-fn time_span(
-    out: &mut Xml,
-    point: &Point,
-    rows: &[Row],
-    cpus: u32,
-    threads: u32,
-    latency: bool,
-    deviation: bool,
-) {
+fn time_span(out: &mut Xml, point: &Point, rows: &[Row], cpus: u32, threads: u32, columns: Columns) {
     out.inside("TimeSpan", |out| {
         let time = seconds(point);
         if time < 1e-7 {
-            let words = "The test was interrupted before the measurements began. No results are displayed.";
-            return out.element("Error", words);
+            return out.element("Error", INTERRUPTED);
         }
         out.element("TestTimeSeconds", format_args!("{time:.2}"));
         out.element("ThreadCount", threads);
@@ -199,10 +186,10 @@ fn time_span(
         });
         let sum = |of: fn(&Row) -> Counts| Counts::sum(&rows.iter().map(of).collect::<Vec<_>>());
         let (reads, writes) = (sum(|row| row.reads.clone()), sum(|row| row.writes.clone()));
-        if latency {
+        if columns.latency {
             percentiles(out, &reads, &writes);
         }
-        if deviation {
+        if columns.deviation {
             iops(out, &reads, &writes);
         }
         let mut rest = rows;
@@ -210,7 +197,7 @@ fn time_span(
             let own = rest.iter().take_while(|row| row.thread == first.thread).count();
             out.inside("Thread", |out| {
                 out.element("Id", first.thread);
-                rest[..own].iter().for_each(|row| thread_target(out, row, latency, deviation));
+                rest[..own].iter().for_each(|row| thread_target(out, row, columns));
             });
             rest = &rest[own..];
         }
@@ -259,7 +246,7 @@ fn iops(out: &mut Xml, reads: &Counts, writes: &Counts) {
     });
 }
 
-fn thread_target(out: &mut Xml, row: &Row, latency: bool, deviation: bool) {
+fn thread_target(out: &mut Xml, row: &Row, columns: Columns) {
     let total = row.total();
     out.inside("Target", |out| {
         out.element("Path", &row.path);
@@ -270,7 +257,7 @@ fn thread_target(out: &mut Xml, row: &Row, latency: bool, deviation: bool) {
         out.element("ReadCount", row.reads.ios);
         out.element("WriteBytes", row.writes.bytes);
         out.element("WriteCount", row.writes.ios);
-        if latency {
+        if columns.latency {
             out.ms("AverageReadLatencyMilliseconds", row.reads.mean_ms());
             out.ms("ReadLatencyStdev", row.reads.deviation_ms());
             out.ms("AverageWriteLatencyMilliseconds", row.writes.mean_ms());
@@ -278,7 +265,7 @@ fn thread_target(out: &mut Xml, row: &Row, latency: bool, deviation: bool) {
             out.ms("AverageLatencyMilliseconds", total.mean_ms());
             out.ms("LatencyStdev", total.deviation_ms());
         }
-        if deviation {
+        if columns.deviation {
             iops(out, &row.reads, &row.writes);
         }
     });
@@ -302,7 +289,7 @@ fn any_xml(run: &Run) -> Result<String, NoFigures> {
         system(out, run);
         for point in points {
             let threads = point.workloads.iter().map(|workload| narrow::<u32>(workload.workers.len())).sum();
-            time_span(out, point, &any_rows(run, point), run.environment.cpus, threads, true, true);
+            time_span(out, point, &any_rows(run, point), run.environment.cpus, threads, Columns::ALL);
         }
     });
     Ok(out.0)

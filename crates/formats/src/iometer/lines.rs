@@ -111,10 +111,21 @@ impl<'a> Lines<'a> {
         Refusal::Line { file: self.file.into(), line: line.number, what }
     }
 
-    /// The refusal of a file that ends where more is needed.
-    pub fn ended(&self, want: &str) -> Refusal {
-        let what = format!("the file ends here; {want} is missing");
-        Refusal::Line { file: self.file.into(), line: self.lines.len(), what }
+    /// The refusal of a key that stands in no `part`.
+    pub fn no_key(&self, line: Line<'_>, part: &str) -> Refusal {
+        self.wrong(line, format!("`{}` is not a key of {part}", line.text))
+    }
+
+    /// The next line that is not empty, as long as it is not the key `end`; the refusal of a file that ends before.
+    pub fn before(&mut self, end: &str) -> Result<Option<Line<'a>>, Refusal> {
+        let line = self.more(end)?;
+        Ok(Some(line).filter(|line| line.key() != end.to_lowercase()))
+    }
+
+    /// The next line that is not empty; the refusal of a file that ends before the key `end`.
+    pub fn more(&mut self, end: &str) -> Result<Line<'a>, Refusal> {
+        let missing = format!("the file ends here; '{end} is missing");
+        self.take_text().ok_or_else(|| Refusal::line(self.file, self.lines.len(), missing))
     }
 }
 

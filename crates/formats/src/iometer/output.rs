@@ -285,6 +285,7 @@ const AMBIGUOUS: i64 = -1;
 const COUNTS_PER_S: f64 = 1e9;
 
 /// One row before it is text.
+#[derive(Default)]
 struct Row {
     kind: &'static str,
     name: String,
@@ -313,21 +314,11 @@ impl Row {
             kind,
             name: field(name),
             spec: field(spec),
-            managers: None,
-            workers: None,
-            disks: None,
             start: AMBIGUOUS,
             size: AMBIGUOUS,
             depth: AMBIGUOUS,
             transactions: AMBIGUOUS,
-            cpu: None,
-            is_all: false,
-            reads: Figures::default(),
-            writes: Figures::default(),
-            errors: 0,
-            read_errors: 0,
-            write_errors: 0,
-            longest_ns: 0,
+            ..Row::default()
         }
     }
 

@@ -2,6 +2,8 @@
 
 use record::Point;
 
+use crate::point;
+
 /// Processor time of this machine in per cent, while a point was measured.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cpu {
@@ -19,12 +21,7 @@ impl Cpu {
 
     /// From the series whose names begin so; `None` where there are none.
     pub(super) fn named(begins: &str, point: &Point) -> Option<Cpu> {
-        let mean = |state: &str| {
-            let name = format!("{begins}.{state}");
-            let series =
-                point.series.iter().find(|series| series.name == name && !series.values.is_empty())?;
-            Some(100.0 * series.values.iter().sum::<f64>() / series.values.len() as f64)
-        };
+        let mean = |state: &str| point::mean_percent(point, &format!("{begins}.{state}"));
         let (user, system, irq) = (mean("user"), mean("system"), mean("irq"));
         if user.is_none() && system.is_none() && irq.is_none() {
             return None;

@@ -68,7 +68,7 @@ impl Config {
             let what = format!(
                 "{file}: no section of an Iometer configuration is in it, such as 'ACCESS SPECIFICATIONS"
             );
-            return Err(Refusal::Usage { tool: TOOL, what });
+            return Err(Refusal::usage(TOOL, what));
         }
         Ok(reader.config)
     }
@@ -140,11 +140,7 @@ impl Reader<'_> {
                 "disk cycling" | "target cycling" => self.config.setup.targets = self.cycle(value, false)?,
                 "queue depth cycling" => self.config.setup.depth = self.cycle(value, true)?,
                 "test type" => self.config.setup.test = self.one_of(value, &TestType::ALL)?,
-                _ => {
-                    return Err(self
-                        .lines
-                        .wrong(line, format!("`{}` is not a key of the test setup", line.text)));
-                }
+                _ => return Err(self.lines.no_key(line, "the test setup")),
             }
         }
         self.check_cycling()
@@ -160,7 +156,7 @@ impl Reader<'_> {
             TestType::CycleDepthAndTargets => (false, true, true),
             _ => (false, true, false),
         };
-        let usage = |what: String| Err(Refusal::Usage { tool: TOOL, what });
+        let usage = |what: String| Err(Refusal::usage(TOOL, what));
         for (is_used, cycle, what) in [(of_workers, workers, "workers"), (of_targets, targets, "targets")] {
             if is_used && cycle.start == 0 {
                 return usage(format!(
@@ -207,8 +203,7 @@ impl Reader<'_> {
             } else if key.starts_with("size,") || key.starts_with("size ") {
                 self.nameless_specs()?;
             } else {
-                let what = format!("`{}` is not a key of the access specifications", line.text);
-                return Err(self.lines.wrong(line, what));
+                return Err(self.lines.no_key(line, "the access specifications"));
             }
         }
         Ok(())

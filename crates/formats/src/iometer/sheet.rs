@@ -48,7 +48,7 @@ pub struct Worker {
 }
 
 /// How a worker asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerSettings {
     /// Requests in flight at each target.
     pub depth: u32,
@@ -102,14 +102,7 @@ impl Sheet {
             let worker = |workload: &WorkloadResult| Worker {
                 name: if workloads.len() == 1 { "Worker 1".into() } else { workload.name.clone() },
                 spec: spec_name(workload),
-                settings: WorkerSettings {
-                    depth: 1,
-                    sectors: 0,
-                    first_sector: 0,
-                    seed: None,
-                    data: None,
-                    reopen_every: None,
-                },
+                settings: WorkerSettings { depth: 1, ..WorkerSettings::default() },
                 disks: vec![Disk { name: target_of(run, workload), target: 1 }],
             };
             tests.push(Test {

@@ -42,7 +42,7 @@ pub enum Summary {
 }
 
 /// What is transferred, by how many.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// `-o`.
     pub file: String,
@@ -112,7 +112,7 @@ impl Shape {
 }
 
 /// A command line of IOR.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
     /// As typed.
     pub words: Vec<String>,
@@ -178,51 +178,17 @@ impl Command {
 
     /// That of no options.
     pub(super) fn new(arguments: &[String]) -> Command {
-        Command {
-            words: arguments.to_vec(),
-            shape: Shape {
-                file: "testFile".into(),
-                tasks: 1,
-                block: 1 << 20,
-                transfer: 256 << 10,
-                segments: 1,
-                file_per_task: false,
-                offsets: Offsets::InOrder,
-                reorders: false,
-                task_offset: 1,
-                repetitions: 1,
-                reference: 0,
-                stonewall: None,
-                wear_out: WearOut::default(),
-                collective: false,
-                random_reorders: 0,
-                reorder_seed: 0,
-                hog: None,
-            },
-            writes: false,
-            reads: false,
-            checks_writes: false,
-            checks_reads: false,
-            keeps: false,
-            uses_existing: false,
-            multi_file: false,
-            unique_dir: false,
-            flushes: false,
-            flushes_each: false,
-            direct: false,
-            locks: false,
-            prefill: None,
-            is_dry: false,
-            outlier_s: None,
-            within: None,
-            delay: None,
-            is_over_ranks: false,
-            seed: 0,
-            summary: Summary::Text,
-            summary_file: None,
-            op_files: None,
-            notes: Vec::new(),
-        }
+        let shape = Shape {
+            file: "testFile".into(),
+            tasks: 1,
+            block: 1 << 20,
+            transfer: 256 << 10,
+            segments: 1,
+            task_offset: 1,
+            repetitions: 1,
+            ..Shape::default()
+        };
+        Command { words: arguments.to_vec(), shape, ..Command::default() }
     }
 }
 

@@ -3,13 +3,13 @@
 use record::{Point, WorkerResult};
 
 use super::text::Row;
+use crate::point;
 
 /// A line for each task of `point` whose transfers took more than `seconds` longer or less long than those of all on average, as
 /// IOR warns of it; `row` is what the point measured.
 pub fn outliers(point: &Point, row: &Row, seconds: u32, hostname: &str) -> String {
-    let workers = point.workloads.iter().flat_map(|workload| &workload.workers);
     let time = |worker: &WorkerResult| worker.measured_ns.map(|measured_ns| measured_ns as f64 / 1e9);
-    let times: Vec<f64> = workers.filter_map(time).collect();
+    let times: Vec<f64> = point::workers(point).filter_map(time).collect();
     let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
     let squares: f64 = times.iter().map(|time| (time - mean).powi(2)).sum();
     let deviation = (squares / times.len().max(1) as f64).sqrt();

@@ -61,8 +61,7 @@ impl Row {
         let seconds = point::seconds(point);
         let of_op = || point::classes(point).filter(move |class| class.op == op);
         let transfers = of_op().map(|class| class.ops).sum();
-        let workers = point.workloads.iter().flat_map(|workload| &workload.workers);
-        let most = workers.map(|worker| worker.ops).max().unwrap_or(0);
+        let most = point::workers(point).map(|worker| worker.ops).max().unwrap_or(0);
         (seconds > 0.0 && most > 0).then(|| Row {
             access,
             iteration,

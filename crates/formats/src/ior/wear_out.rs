@@ -1,6 +1,7 @@
 //! What becomes of tasks behind a stonewall (`-D`), by directives alone.
 
-use super::options::{Command, Offsets, Shape, usage};
+use super::TOOL;
+use super::options::{Command, Offsets, Shape};
 use crate::Refusal;
 
 /// What stands beside `-D` by name alone.
@@ -65,7 +66,7 @@ impl Command {
                 "`stoneWallingStatusFile` is written by `stoneWallingWearOut`; say that, too",
             ),
         ];
-        wrong.into_iter().find(|(is_so, _)| *is_so).map_or(Ok(()), |(_, what)| Err(usage(what)))
+        Refusal::check(TOOL, &wrong)
     }
 
     /// The same with so many transfers of each task, as the file of `stoneWallingStatusFile` says.

@@ -172,8 +172,10 @@ pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
 };
 
 impl Draft {
-    fn announce(&mut self, line: &str) {
+    /// Announces `line`; the command, of which it tells.
+    fn says(&mut self, line: &str) -> &mut Command {
         self.command.announced.push(line.into());
+        &mut self.command
     }
 
     fn note(&mut self, text: &str) {
@@ -182,18 +184,16 @@ impl Draft {
 
     fn size(&mut self, line: &str) -> Result<(), Refusal> {
         self.sizes_given = true;
-        self.announce(line);
+        self.says(line);
         Ok(())
     }
 
     fn asynchronous(&mut self, depth: u32, copies: &str) {
-        self.command.depth = Some(depth);
-        self.announce(&format!("POSIX Async I/O ({copies}). Depth {depth} "));
+        self.says(&format!("POSIX Async I/O ({copies}). Depth {depth} ")).depth = Some(depth);
     }
 
     fn unit(&mut self, unit: Unit) {
-        self.command.unit = unit;
-        self.announce(unit.sentence());
+        self.says(unit.sentence()).unit = unit;
     }
 
     fn finish(mut self) -> Result<Command, Refusal> {
@@ -204,28 +204,28 @@ impl Draft {
             if least > most {
                 return Err(usage(&format!("`-l {least}` is more than `-u {most}`")));
             }
-            self.announce(&format!("Min process = {least} "));
-            self.announce(&format!("Max process = {most} "));
-            self.command.children.extend(least..=most);
+            self.says(&format!("Min process = {least} "));
+            self.says(&format!("Max process = {most} ")).children.extend(least..=most);
         }
         self.check_data()?;
         let command = &mut self.command;
         command.grid.crossover &= !self.sizes_given;
-        if command.mapped && command.direct {
-            return Err(usage(
+        let (is_mapped, is_queued) = (command.mapped, command.depth.is_some());
+        let wrong = [
+            (
+                is_mapped && command.direct,
                 "a mapping (`-B`) always goes through the page cache, so that `-I` contradicts it",
-            ));
-        }
-        if command.locks && (command.mapped || command.depth.is_some()) {
-            return Err(usage(
+            ),
+            (
+                command.locks && (is_mapped || is_queued),
                 "`-+l` and `-+L` lock each record for one call, so that `-B`, `-k` and `-H` contradict them",
-            ));
-        }
-        if command.mapped && command.depth.is_some() {
-            return Err(usage(
+            ),
+            (
+                is_mapped && is_queued,
                 "a mapping (`-B`) answers one request at a time, so that `-k` and `-H` contradict it",
-            ));
-        }
+            ),
+        ];
+        Refusal::check(TOOL, &wrong)?;
         if command.children.is_empty() {
             self.check_single()?;
         } else {
@@ -238,31 +238,40 @@ impl Draft {
     fn check_data(&self) -> Result<(), Refusal> {
         let command = &self.command;
         let repeats = command.repeats > 0 || command.repeats_across > 0;
-        if command.diagnoses && (repeats || command.pattern.is_some()) {
-            return Err(usage(
+        let wrong = [
+            (
+                command.diagnoses && (repeats || command.pattern.is_some()),
                 "`-+d` writes data of its own, so that `-V`, `-+w`, `-+y` and `-+C` contradict it",
-            ));
-        }
-        if command.pattern.is_some() && command.repeats > 0 {
-            return Err(usage("`-V` writes one byte, so that `-+y` and `-+C` contradict it"));
-        }
+            ),
+            (
+                command.pattern.is_some() && command.repeats > 0,
+                "`-V` writes one byte, so that `-+y` and `-+C` contradict it",
+            ),
+        ];
+        Refusal::check(TOOL, &wrong)?;
         if command.repeats_across > 0 && !command.children.is_empty() {
             let why = "each child writes data of its own; `-+C` repeats within a file";
             return Err(Refusal::unsupported(TOOL, if command.repeats > 0 { "-+y" } else { "-+w" }, why));
         }
-        if command.compute_ms > 0 && command.depth.is_some() {
-            return Err(usage("`-J` waits before each record, so that `-k` and `-H` contradict it"));
-        }
-        if command.only_reads && command.tests.iter().any(|test| matches!(test, 0 | 4 | 6 | 8 | 9 | 11)) {
-            return Err(usage("`-+E` reads a file of yours; leave out every test that writes"));
-        }
-        if command.only_reads && command.tests.is_empty() {
-            return Err(usage("`-+E` needs tests that read: `-i 1`, `-i 2`, `-i 3`, `-i 5`, `-i 7`"));
-        }
-        if command.only_reads && command.file.is_none() && command.files.is_empty() {
-            return Err(usage("`-+E` needs the name of the file: `-f FILE`, with `-t` `-F FILE...`"));
-        }
-        Ok(())
+        let (only_reads, tests) = (command.only_reads, &command.tests);
+        let writes = tests.iter().any(|test| matches!(test, 0 | 4 | 6 | 8 | 9 | 11));
+        let is_nameless = command.file.is_none() && command.files.is_empty();
+        let wrong = [
+            (
+                command.compute_ms > 0 && command.depth.is_some(),
+                "`-J` waits before each record, so that `-k` and `-H` contradict it",
+            ),
+            (only_reads && writes, "`-+E` reads a file of yours; leave out every test that writes"),
+            (
+                only_reads && tests.is_empty(),
+                "`-+E` needs tests that read: `-i 1`, `-i 2`, `-i 3`, `-i 5`, `-i 7`",
+            ),
+            (
+                only_reads && is_nameless,
+                "`-+E` needs the name of the file: `-f FILE`, with `-t` `-F FILE...`",
+            ),
+        ];
+        Refusal::check(TOOL, &wrong)
     }
 
     fn check_single(&self) -> Result<(), Refusal> {

@@ -35,34 +35,23 @@ pub enum Test {
 }
 
 impl Test {
-    /// All of them, in the order of their lines.
-    pub const ALL: [Test; 10] = [
-        Test::DirectoryCreation,
-        Test::DirectoryStat,
-        Test::DirectoryRename,
-        Test::DirectoryRemoval,
-        Test::FileCreation,
-        Test::FileStat,
-        Test::FileRead,
-        Test::FileRemoval,
-        Test::TreeCreation,
-        Test::TreeRemoval,
+    /// All of them, in the order of their lines, as they are printed.
+    pub(super) const ALL: [(Test, &'static str); 10] = [
+        (Test::DirectoryCreation, "Directory creation"),
+        (Test::DirectoryStat, "Directory stat"),
+        (Test::DirectoryRename, "Directory rename"),
+        (Test::DirectoryRemoval, "Directory removal"),
+        (Test::FileCreation, "File creation"),
+        (Test::FileStat, "File stat"),
+        (Test::FileRead, "File read"),
+        (Test::FileRemoval, "File removal"),
+        (Test::TreeCreation, "Tree creation"),
+        (Test::TreeRemoval, "Tree removal"),
     ];
 
     /// As it is printed.
     pub const fn name(self) -> &'static str {
-        match self {
-            Test::DirectoryCreation => "Directory creation",
-            Test::DirectoryStat => "Directory stat",
-            Test::DirectoryRename => "Directory rename",
-            Test::DirectoryRemoval => "Directory removal",
-            Test::FileCreation => "File creation",
-            Test::FileStat => "File stat",
-            Test::FileRead => "File read",
-            Test::FileRemoval => "File removal",
-            Test::TreeCreation => "Tree creation",
-            Test::TreeRemoval => "Tree removal",
-        }
+        Test::ALL[self as usize].1
     }
 
     /// What a phase that does `op` is, where nothing else is known of it.
@@ -84,7 +73,7 @@ impl Test {
     pub fn phase(name: &str) -> Option<(Test, u32)> {
         let (test, iteration) = name.rsplit_once(' ')?;
         let test = test.split(',').next()?;
-        let test = Test::ALL.into_iter().find(|known| known.name() == test)?;
+        let (test, _) = Test::ALL.into_iter().find(|(_, name)| *name == test)?;
         Some((test, iteration.parse().ok()?))
     }
 

@@ -274,7 +274,7 @@ impl Command {
                 "`--posix.odirect` moves whole sectors; `-w` a multiple of 512, or of what the file system wants",
             ),
         ];
-        wrong.into_iter().find(|(is_so, _)| *is_so).map_or(Ok(()), |(_, what)| Err(usage(what)))
+        Refusal::check(TOOL, &wrong)
     }
 }
 

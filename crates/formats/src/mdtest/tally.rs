@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use record::{Op, Point, WorkerResult};
+use record::{Op, Point};
 
 use super::job::Test;
 use super::options::Printed;
@@ -142,7 +142,7 @@ impl Tally {
                  ---------                     ---            ---           ----        -------\n"
             }
         };
-        for test in Test::ALL {
+        for (test, _) in Test::ALL {
             text += &self.line(test, figure, printed).unwrap_or_default();
         }
         text
@@ -233,8 +233,7 @@ const COLUMNS: [&str; 11] = [
 /// Requests and seconds of each worker; of one that is not known by itself those of all.
 fn workers(point: &Point) -> impl Iterator<Item = (u64, f64)> + '_ {
     let all = point::seconds(point);
-    let workers = point.workloads.iter().flat_map(|workload| &workload.workers);
-    workers.map(move |worker: &WorkerResult| {
+    point::workers(point).map(move |worker| {
         (worker.ops, worker.measured_ns.map_or(all, |measured_ns| measured_ns as f64 / 1e9))
     })
 }

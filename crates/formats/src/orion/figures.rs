@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use record::{Histogram, Op, Point, PointKind, WorkloadResult};
-use stats::Bucket;
+use record::{Op, Point, PointKind, WorkloadResult};
+use stats::Histogram;
 use workload::spec::Pattern;
 
 use super::WARMING;
@@ -36,20 +36,9 @@ pub struct Flow {
     /// The time they were counted for.
     pub measured_ns: u64,
     /// Response times of reads.
-    pub reads: Times,
+    pub reads: Histogram,
     /// Response times of writes.
-    pub writes: Times,
-}
-
-/// Response times.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Times {
-    /// How many.
-    pub count: u64,
-    sum_ns: u128,
-    min_ns: Option<u64>,
-    max_ns: u64,
-    buckets: BTreeMap<u32, u64>,
+    pub writes: Histogram,
 }
 
 /// Which of Orion's two kinds of requests a workload makes.
@@ -169,11 +158,13 @@ impl Flow {
     fn of(workload: &WorkloadResult) -> Option<Flow> {
         let mut flow = Flow { measured_ns: workload.measured_ns, ..Flow::default() };
         for class in workload.classes.iter().filter(|class| class.response.count > 0) {
-            match class.op {
-                Op::Read => flow.reads.add(&class.response),
-                Op::Write => flow.writes.add(&class.response),
+            let times = match class.op {
+                Op::Read => &mut flow.reads,
+                Op::Write => &mut flow.writes,
                 _ => continue,
-            }
+            };
+            // What contradicts itself is from no release.
+            class.response.to_stats().iter().for_each(|of_class| times.merge(of_class));
             flow.size_bytes = flow.size_bytes.max(class.size_bytes);
             flow.ops += class.ops;
             flow.bytes += class.bytes;
@@ -203,70 +194,27 @@ impl Flow {
 
     /// The mean response time of reads and writes, in nanoseconds; `None` where nothing ended.
     pub fn latency_ns(&self) -> Option<f64> {
-        let count = self.reads.count + self.writes.count;
-        (count > 0).then(|| (self.reads.sum_ns + self.writes.sum_ns) as f64 / count as f64)
+        let (count, sum_ns) =
+            (self.reads.count() + self.writes.count(), self.reads.sum_ns() + self.writes.sum_ns());
+        (count > 0).then(|| sum_ns as f64 / count as f64)
     }
 }
 
-impl Times {
-    fn add(&mut self, histogram: &Histogram) {
-        // One layout is written; what has another is from no release.
-        if histogram.sub_bucket_bits != stats::SUB_BUCKET_BITS {
-            return;
-        }
-        let part = Times {
-            count: histogram.count,
-            sum_ns: histogram.sum_ns.into(),
-            min_ns: histogram.min_ns,
-            max_ns: histogram.max_ns.unwrap_or(0),
-            buckets: histogram.buckets.iter().copied().collect(),
-        };
-        self.merge(&part);
-    }
+/// Mean, least, most and standard deviation of `times` in microseconds; `None` without any.
+pub(super) fn microseconds(times: &Histogram) -> Option<[f64; 4]> {
+    let (least, most) = (times.min()?.get() as f64, times.max()?.get() as f64);
+    Some([times.mean()?, least, most, times.std_dev()?].map(|ns| ns / 1e3))
+}
 
-    fn merge(&mut self, other: &Times) {
-        self.count += other.count;
-        self.sum_ns += other.sum_ns;
-        self.min_ns = self.min_ns.into_iter().chain(other.min_ns).min();
-        self.max_ns = self.max_ns.max(other.max_ns);
-        for (bucket, count) in &other.buckets {
-            *self.buckets.entry(*bucket).or_default() += count;
-        }
-    }
+/// How many took less than `limit_ns`. A bucket of the record counts by its lower edge: at most 1/1,024 off.
+pub(super) fn below(times: &Histogram, limit_ns: u64) -> u64 {
+    let below = times.buckets().take_while(|bucket| bucket.low().get() < limit_ns);
+    below.map(|bucket| bucket.count).sum()
+}
 
-    /// How many, the mean, the least, the most and the standard deviation, in microseconds; `None` without any.
-    /// The deviation is from the middles of the buckets, at most 1/2,048 of a value off.
-    pub fn microseconds(&self) -> Option<[f64; 4]> {
-        let least = self.min_ns? as f64 / 1e3;
-        let count = self.count as f64;
-        let mean = self.sum_ns as f64 / count;
-        let squares = self.steps().map(|(low, high, times)| {
-            let middle = (low as f64 + high as f64) / 2.0;
-            (middle - mean).powi(2) * times as f64
-        });
-        let deviation = (squares.sum::<f64>() / count).sqrt();
-        Some([mean / 1e3, least, self.max_ns as f64 / 1e3, deviation / 1e3])
-    }
-
-    /// How many took less than `limit_ns`. A bucket of the record counts by its lower edge: at most 1/1,024 off.
-    pub fn below(&self, limit_ns: u64) -> u64 {
-        self.steps().take_while(|(low, ..)| *low < limit_ns).map(|(.., times)| times).sum()
-    }
-
-    /// The longest, in nanoseconds; zero without any.
-    pub fn longest_ns(&self) -> u64 {
-        self.max_ns
-    }
-
-    /// Edges of each bucket, in nanoseconds, and how many are in it.
-    fn steps(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
-        // No time that can be counted lies in a higher bucket than the longest one.
-        let known = |index: &u32| *index < (u64::BITS - stats::SUB_BUCKET_BITS + 1) << stats::SUB_BUCKET_BITS;
-        self.buckets.iter().filter(move |(index, _)| known(index)).map(|(index, count)| {
-            let bucket = Bucket { index: *index, count: *count };
-            (bucket.low().get(), bucket.high().get(), *count)
-        })
-    }
+/// The longest, in nanoseconds; zero without any.
+pub(super) fn longest_ns(times: &Histogram) -> u64 {
+    times.max().map_or(0, units::Nanos::get)
 }
 
 #[cfg(test)]
@@ -282,7 +230,6 @@ mod tests {
     use record::sample::{Stream, point, workload};
 
     use super::*;
-    use units::convert::truncated;
 
     fn stream(op: &'static str, size_bytes: u64, per_s: u64) -> Stream {
         Stream { op, size_bytes, per_s, median_ns: 2_000_000, spread: 0.2 }
@@ -305,7 +252,7 @@ mod tests {
         let cell = figures.cell(Load { small: 5, large: 5 }).expect("three streams and two others");
         let (small, large) = (cell.small.as_ref().unwrap(), cell.large.as_ref().unwrap());
         assert_eq!((small.iops().round(), large.mbps().round()), (1000.0, 40.0));
-        assert_eq!((large.reads.count, large.writes.count), (900, 300));
+        assert_eq!((large.reads.count(), large.writes.count()), (900, 300));
         assert_eq!(small.size_bytes, 8192);
     }
 
@@ -325,18 +272,10 @@ mod tests {
     }
 
     #[test]
-    fn times_agree_with_the_histogram_they_are_from() {
-        let histogram = record::sample::responses(4000, 1_000_000, 0.3);
-        let mut times = Times::default();
-        times.add(&histogram);
-        let whole = histogram.to_stats().unwrap();
-        let [mean, least, most, deviation] = times.microseconds().unwrap();
-        assert!((mean * 1e3 - whole.mean().unwrap()).abs() < 1e-6 * mean * 1e3);
-        assert!((deviation * 1e3 - whole.std_dev().unwrap()).abs() < 1e-6 * mean * 1e3);
-        assert_eq!(truncated::<u64>((least * 1e3).round()), whole.min().unwrap().get());
-        assert_eq!(truncated::<u64>((most * 1e3).round()), whole.max().unwrap().get());
-        let half = times.below(1_000_000);
+    fn times_below_a_limit_are_those_of_the_histogram_they_are_from() {
+        let times = record::sample::responses(4000, 1_000_000, 0.3).to_stats().unwrap();
+        let half = below(&times, 1_000_000);
         assert!((1995..=2005).contains(&half), "{half}");
-        assert_eq!(times.below(u64::MAX), 4000);
+        assert_eq!(below(&times, u64::MAX), 4000);
     }
 }

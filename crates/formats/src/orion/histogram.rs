@@ -3,7 +3,9 @@
 //! Buckets are powers of two from 32 µs on. The percentage is of all requests up to the end of the bucket. The last
 //! bucket reaches to 268 s and holds whatever is slower than all that is listed.
 
-use super::figures::{Figures, Flow, Times};
+use stats::Histogram;
+
+use super::figures::{Figures, Flow, below, longest_ns};
 use super::points::Load;
 
 /// The first bucket ends here, in microseconds.
@@ -31,7 +33,7 @@ fn table(name: &str, load: Load, flow: &Flow) -> String {
          {:8}Latency:{:25}# of IOs (read){:10}# of IOs (write)\n",
         load.small, load.large, "", "", ""
     );
-    let longest_us = flow.reads.longest_ns().max(flow.writes.longest_ns()) / 1000;
+    let longest_us = longest_ns(&flow.reads).max(longest_ns(&flow.writes)) / 1000;
     let (mut from, mut to) = (0, FIRST_US);
     while to < LAST_US {
         text += &line(from, to, flow);
@@ -45,11 +47,11 @@ fn table(name: &str, load: Load, flow: &Flow) -> String {
 }
 
 fn line(from_us: u64, to_us: u64, flow: &Flow) -> String {
-    let cell = |times: &Times, width: usize| {
+    let cell = |times: &Histogram, width: usize| {
         // What is slower than the last bucket's end is in the last bucket all the same.
-        let until = if to_us == LAST_US { times.count } else { times.below(to_us * 1000) };
-        let count = until - times.below(from_us * 1000).min(until);
-        let percent = if times.count == 0 { 0.0 } else { until as f64 * 100.0 / times.count as f64 };
+        let until = if to_us == LAST_US { times.count() } else { below(times, to_us * 1000) };
+        let count = until - below(times, from_us * 1000).min(until);
+        let percent = if times.is_empty() { 0.0 } else { until as f64 * 100.0 / times.count() as f64 };
         format!("{count:width$} ({percent:6.2}%)")
     };
     format!("{from_us:9} - {to_us:<10} us:{}{}\n", cell(&flow.reads, 16), cell(&flow.writes, 15))

@@ -59,7 +59,7 @@ impl Command {
         let most_per_disk = if self.run == Mode::Oltp { 20 } else { 15 };
         if disks > MOST / most_per_disk {
             let what = format!("`-num_disks {disks}` means more than {MOST} requests in flight");
-            return Err(Refusal::Usage { tool: TOOL, what });
+            return Err(Refusal::usage(TOOL, what));
         }
         let large_per_disk = if self.large == Large::Sequential { 1 } else { LARGE_PER_DISK };
         let small = ladder(SMALL_PER_DISK * disks, SMALL_STEPS);
@@ -81,13 +81,13 @@ impl Command {
             }
         };
         match grid.points.len() + self.warmings(&grid) {
-            0 => Err(Refusal::Usage { tool: TOOL, what: "no requests in flight measure nothing".into() }),
+            0 => Err(Refusal::usage(TOOL, "no requests in flight measure nothing")),
             1..=MOST_POINTS => Ok(grid),
             count => {
                 let what = format!(
                     "these are {count} points with those that warm caches; at most {MOST_POINTS} make a plan"
                 );
-                Err(Refusal::Usage { tool: TOOL, what })
+                Err(Refusal::usage(TOOL, what))
             }
         }
     }

@@ -4,7 +4,7 @@ use record::{Point, Run};
 use units::convert::{narrow, truncated};
 use workload::spec::LunLayout;
 
-use super::figures::{Cell, Figures, Flow, is_sequential};
+use super::figures::{Cell, Figures, Flow, is_sequential, microseconds};
 use super::histogram::histograms_of;
 use super::options::{Command, Large, Shape, Simulated};
 use super::points::{Grid, Load};
@@ -193,7 +193,7 @@ fn details(shape: Shape, name: &str, load: Load, flow: Option<&Flow>) -> String 
     let (Shape::V112, Some(flow)) = (shape, flow) else { return String::new() };
     let mut text = String::new();
     for (op, times) in [("Read", &flow.reads), ("Write", &flow.writes)] {
-        if let Some([mean, least, most, deviation]) = times.microseconds() {
+        if let Some([mean, least, most, deviation]) = microseconds(times) {
             text += &format!(
                 "{name} {op} Latency: avg={mean:.3} us, min={least:.3} us, max={most:.3} us, std dev={deviation:.3} us \
                  @ {}\n",

@@ -22,10 +22,8 @@ impl Reader<'_> {
         let head = self.lines.value();
         let name = head.text.split_once(',').map_or(head.text, |(_, name)| name).trim();
         let mut manager = Manager { name: name.into(), workers: Vec::new() };
-        loop {
-            let Some(line) = self.lines.take_text() else { return Err(self.lines.ended("'End manager")) };
+        while let Some(line) = self.lines.before("End manager")? {
             match line.key().as_str() {
-                "end manager" => break,
                 "manager network address" => {
                     self.lines.value();
                 }
@@ -34,9 +32,7 @@ impl Reader<'_> {
                     self.check_room(line, self.workers, "workers")?;
                     manager.workers.push(self.worker()?);
                 }
-                _ => {
-                    return Err(self.lines.wrong(line, format!("`{}` is not a key of a manager", line.text)));
-                }
+                _ => return Err(self.lines.no_key(line, "a manager")),
             }
         }
         self.config.managers.push(manager);
@@ -46,17 +42,16 @@ impl Reader<'_> {
     fn worker(&mut self) -> Result<DiskWorker, Refusal> {
         let head = self.lines.value();
         let mut worker = DiskWorker { name: head.text.into(), ..DiskWorker::PLAIN };
-        loop {
-            let Some(line) = self.lines.take_text() else { return Err(self.lines.ended("'End worker")) };
+        while let Some(line) = self.lines.before("End worker")? {
             match line.key().as_str() {
-                "end worker" => return Ok(worker),
                 "worker type" => self.worker_type(&worker.name)?,
                 "default target settings for worker" => self.settings(&mut worker)?,
                 "assigned access specs" => worker.specs = Some(self.assigned()?),
                 "target assignments" => self.targets(&mut worker)?,
-                _ => return Err(self.lines.wrong(line, format!("`{}` is not a key of a worker", line.text))),
+                _ => return Err(self.lines.no_key(line, "a worker")),
             }
         }
+        Ok(worker)
     }
 
     fn worker_type(&mut self, name: &str) -> Result<(), Refusal> {
@@ -83,14 +78,8 @@ impl Reader<'_> {
     }
 
     fn settings(&mut self, worker: &mut DiskWorker) -> Result<(), Refusal> {
-        loop {
-            let Some(line) = self.lines.take_text() else {
-                return Err(self.lines.ended("'End default target settings for worker"));
-            };
+        while let Some(line) = self.lines.before("End default target settings for worker")? {
             let key = line.key();
-            if key == "end default target settings for worker" {
-                return Ok(());
-            }
             let value = self.lines.value();
             if key.starts_with("number of outstanding ios") {
                 self.outstanding(value, worker)?;
@@ -101,10 +90,10 @@ impl Reader<'_> {
                     worker.data = worker.data.map(|data| if data == 0 { 0 } else { 2 });
                 }
             } else if key != "local network interface" && key != "vi outstanding ios" {
-                let what = format!("`{}` is not a key of a worker's settings", line.text);
-                return Err(self.lines.wrong(line, what));
+                return Err(self.lines.no_key(line, "a worker's settings"));
             }
         }
+        Ok(())
     }
 
     /// Outstanding I/Os, connection rate, transactions of a connection, fixed seed and its value.
@@ -161,9 +150,7 @@ impl Reader<'_> {
     fn assigned(&mut self) -> Result<Vec<(String, usize)>, Refusal> {
         let mut names = Vec::new();
         loop {
-            let Some(line) = self.lines.take_text() else {
-                return Err(self.lines.ended("'End assigned access specs"));
-            };
+            let line = self.lines.more("End assigned access specs")?;
             match line.is_key() {
                 true if line.key() == "end assigned access specs" => return Ok(names),
                 true => {
@@ -180,18 +167,15 @@ impl Reader<'_> {
     }
 
     fn targets(&mut self, worker: &mut DiskWorker) -> Result<(), Refusal> {
-        loop {
-            let Some(line) = self.lines.take_text() else {
-                return Err(self.lines.ended("'End target assignments"));
-            };
+        while let Some(line) = self.lines.before("End target assignments")? {
             match line.key().as_str() {
-                "end target assignments" => return Ok(()),
                 "target" => self.target(worker)?,
                 _ => {
                     return Err(self.lines.wrong(line, format!("expected a target, got `{}`", line.text)));
                 }
             }
         }
+        Ok(())
     }
 
     fn target(&mut self, worker: &mut DiskWorker) -> Result<(), Refusal> {
@@ -199,15 +183,8 @@ impl Reader<'_> {
         if name.text.is_empty() {
             return Err(self.lines.wrong(name, "the target has no name"));
         }
-        loop {
-            let Some(line) = self.lines.take_text() else { return Err(self.lines.ended("'End target")) };
+        while let Some(line) = self.lines.before("End target")? {
             match line.key().as_str() {
-                "end target" => {
-                    self.targets += 1;
-                    self.check_room(name, self.targets, "targets")?;
-                    worker.targets.push(name.text.into());
-                    return Ok(());
-                }
                 "target type" => {
                     let value = self.lines.value();
                     self.disk(value, &format!("target `{}`", name.text))?;
@@ -215,8 +192,12 @@ impl Reader<'_> {
                 "target manager id,manager name" => {
                     self.lines.value();
                 }
-                _ => return Err(self.lines.wrong(line, format!("`{}` is not a key of a target", line.text))),
+                _ => return Err(self.lines.no_key(line, "a target")),
             }
         }
+        self.targets += 1;
+        self.check_room(name, self.targets, "targets")?;
+        worker.targets.push(name.text.into());
+        Ok(())
     }
 }

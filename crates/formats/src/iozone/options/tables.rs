@@ -13,19 +13,15 @@ use crate::options::{
 };
 
 pub(super) const SIZES: &[Opt<Draft>] = &[
-    flag("-a", "all sizes of the automatic grid", |draft| {
-        draft.command.grid.auto = true;
-        draft.announce("Auto Mode");
-    }),
+    flag("-a", "all sizes of the automatic grid", |draft| draft.says("Auto Mode").grid.auto = true),
     flag("-A", "as `-az -i0 -i1`", |draft| {
         draft.command.grid.auto = true;
         draft.command.grid.crossover = false;
         draft.command.tests.extend([0, 1]);
-        draft.announce("Auto Mode 2. This option is obsolete. Use -az -i0 -i1");
+        draft.says("Auto Mode 2. This option is obsolete. Use -az -i0 -i1");
     }),
     flag("-z", "small records of large files, too", |draft| {
-        draft.command.grid.crossover = false;
-        draft.announce("Cross over of record size disabled.");
+        draft.says("Cross over of record size disabled.").grid.crossover = false;
     }),
     parsed("-s", "SIZE", "file size", |draft, given| {
         let kib = file_size(given)?;
@@ -39,14 +35,12 @@ pub(super) const SIZES: &[Opt<Draft>] = &[
     }),
     parsed("-n", "SIZE", "the smallest file of the grid", |draft, given| {
         let kib = file_size(given)?;
-        draft.command.grid.files.min_kib = kib;
-        draft.announce(&format!("Using minimum file size of {kib} kilobytes."));
+        draft.says(&format!("Using minimum file size of {kib} kilobytes.")).grid.files.min_kib = kib;
         Ok(())
     }),
     parsed("-g", "SIZE", "the largest file of the grid", |draft, given| {
         let kib = file_size(given)?;
-        draft.command.grid.files.max_kib = kib;
-        draft.announce(&format!("Using maximum file size of {kib} kilobytes."));
+        draft.says(&format!("Using maximum file size of {kib} kilobytes.")).grid.files.max_kib = kib;
         Ok(())
     }),
     parsed("-y", "SIZE", "the smallest record of the grid", |draft, given| {
@@ -73,40 +67,36 @@ pub(super) const TESTS: &[Opt<Draft>] = &[
         draft.command.stride = stride.into();
     }),
     flag("-+n", "no second pass of each kind", |draft| {
-        draft.command.no_retest = true;
-        draft.announce("No retest option selected");
+        draft.says("No retest option selected").no_retest = true;
     }),
     number("-+q", "seconds before each test", 0..=86_400, |draft, seconds| {
-        draft.command.pause_s = seconds.into();
-        draft.announce(&format!("Delay {seconds} seconds between tests enabled."));
+        draft.says(&format!("Delay {seconds} seconds between tests enabled.")).pause_s = seconds.into();
     }),
     number("-+p", "percent of the children that read in the mixed workload", 0..=100, |draft, percent| {
-        draft.command.mixed_readers = Some(percent);
-        draft.announce(&format!("Percent read in mix test is {percent}"));
+        draft.says(&format!("Percent read in mix test is {percent}")).mixed_readers = Some(percent);
     }),
     number("-+K", "so many children that read in the mixed workload", 1..=CHILDREN_MOST, |draft, readers| {
-        draft.command.mixed_reader_count = Some(readers);
-        draft.announce("Manual control of test 8. >>> Very Experimental. Sony special <<<");
+        draft.says("Manual control of test 8. >>> Very Experimental. Sony special <<<").mixed_reader_count =
+            Some(readers);
     }),
     flag("-+B", "the mixed workload is sequential", |draft| {
-        draft.command.mixes_in_sequence = true;
-        draft.announce(">>> Sequential Mixed workload. <<<");
+        draft.says(">>> Sequential Mixed workload. <<<").mixes_in_sequence = true;
     }),
     flag("-+d", "each record has data of its own, and what is read must be what was written", |draft| {
         draft.command.diagnoses = true;
-        draft.announce(">>> I/O Diagnostic mode enabled. <<<");
-        draft.announce("Performance measurements are invalid in this mode.");
+        draft.says(">>> I/O Diagnostic mode enabled. <<<");
+        draft.says("Performance measurements are invalid in this mode.");
     }),
     flag("-+Z", "as `-V 165`: the data of old versions", |draft| {
         draft.command.pattern = Some(0xA5);
-        draft.announce("Using old data sets.");
-        draft.announce(" Performance measurements may be invalid in this");
-        draft.announce(" mode due to published hack.");
+        draft.says("Using old data sets.");
+        draft.says(" Performance measurements may be invalid in this");
+        draft.says(" mode due to published hack.");
     }),
     flag("-+X", "as `-V 187`: the data by which a file system under test knows the program", |draft| {
         draft.command.pattern = Some(0xBB);
-        draft.announce("Short circuit mode. For");
-        draft.announce(" filesystem development testing ONLY !");
+        draft.says("Short circuit mode. For");
+        draft.says(" filesystem development testing ONLY !");
     }),
     number(
         "-+y",
@@ -114,23 +104,21 @@ pub(super) const TESTS: &[Opt<Draft>] = &[
         0..=100,
         |draft, part| {
             (draft.command.repeats, draft.command.repeats_across) = (part, part);
-            draft.announce(&format!("Dedup within & across {part} percent."));
+            draft.says(&format!("Dedup within & across {part} percent."));
         },
     ),
     number("-+C", "percent of each record that repeats within a file", 0..=100, |draft, part| {
-        draft.command.repeats = part;
-        draft.announce(&format!("Dedup within {part} percent."));
+        draft.says(&format!("Dedup within {part} percent.")).repeats = part;
     }),
     number("-+w", "percent of each record that is the same in every file", 0..=100, |draft, part| {
-        draft.command.repeats_across = part;
-        draft.announce(&format!("Dedup activated {part} percent."));
+        draft.says(&format!("Dedup activated {part} percent.")).repeats_across = part;
     }),
     number(
         "-+S",
         "changes nothing: which files share what repeats; one call has one set of files",
         0..=u32::MAX,
         |draft, seed| {
-            draft.announce(&format!("Dedup manual seed {} .", seed.max(1)));
+            draft.says(&format!("Dedup manual seed {} .", seed.max(1)));
         },
     ),
     number(
@@ -138,21 +126,21 @@ pub(super) const TESTS: &[Opt<Draft>] = &[
         "changes nothing: the number of the first child for what repeats",
         0..=u32::MAX,
         |draft, skew| {
-            draft.announce(&format!("Dedup chid_skew {skew} ."));
+            draft.says(&format!("Dedup chid_skew {skew} ."));
         },
     ),
     number("-V", "the byte that is written, and that all that is read must be", 1..=255, |draft, pattern| {
         draft.command.pattern = Some(narrow::<u8>(pattern));
-        draft.announce(&format!("Verify Mode. Pattern {pattern:x}"));
-        draft.announce("Performance measurements are invalid in this mode.");
+        draft.says(&format!("Verify Mode. Pattern {pattern:x}"));
+        draft.says("Performance measurements are invalid in this mode.");
     }),
     text("-X", "FILE", "the write passes follow a telemetry file", |draft, file| {
-        draft.command.write_telemetry = Some(Telemetry { file: file.into(), reach: 0 });
-        draft.announce(&format!("Using write telemetry file \"{file}\""));
+        draft.says(&format!("Using write telemetry file \"{file}\"")).write_telemetry =
+            Some(Telemetry { file: file.into(), reach: 0 })
     }),
     text("-Y", "FILE", "the read passes follow a telemetry file", |draft, file| {
-        draft.command.read_telemetry = Some(Telemetry { file: file.into(), reach: 0 });
-        draft.announce(&format!("Using read telemetry file \"{file}\""));
+        draft.says(&format!("Using read telemetry file \"{file}\"")).read_telemetry =
+            Some(Telemetry { file: file.into(), reach: 0 })
     }),
 ];
 
@@ -161,22 +149,18 @@ pub(super) const FILES: &[Opt<Draft>] = &[
     several("-F", "FILE...", "the names of files, one for each child", |draft, file| {
         draft.command.files.push(file.into());
     }),
-    flag("-w", "the file stays", |draft| {
-        draft.command.keep = true;
-        draft.announce("Setting no_unlink");
-    }),
+    flag("-w", "the file stays", |draft| draft.says("Setting no_unlink").keep = true),
     flag("-+N", "a file is written where it is instead of anew", |draft| draft.command.keeps_old = true),
     flag("-+E", "the file is yours, and only read", |draft| {
         (draft.command.only_reads, draft.command.keep) = (true, true);
-        draft.announce(">>> No Verify mode. <<<");
+        draft.says(">>> No Verify mode. <<<");
     }),
     flag("-+l", "each record is locked while it is read or written", |draft| {
-        draft.command.locks = true;
-        draft.announce(">>> Record locking mode enabled. <<<");
+        draft.says(">>> Record locking mode enabled. <<<").locks = true;
     }),
     flag("-+L", "the same, and all children use the same file", |draft| {
         (draft.command.locks, draft.command.shares_file) = (true, true);
-        draft.announce(">>> Record locking, shared file mode enabled. <<<");
+        draft.says(">>> Record locking, shared file mode enabled. <<<");
     }),
     ignored("-Z", "a page is written by a call before a pass is timed, beside the mapping of `-B`"),
     ignored("-W", "a file is locked before a pass is timed, and no other program has it"),
@@ -187,44 +171,30 @@ pub(super) const FILES: &[Opt<Draft>] = &[
 ];
 
 pub(super) const REQUESTS: &[Opt<Draft>] = &[
-    flag("-I", "past the page cache", |draft| {
-        draft.command.direct = true;
-        draft.announce("O_DIRECT feature enabled");
-    }),
-    flag("-o", "writes with O_SYNC", |draft| {
-        draft.command.sync = Some("sync");
-        draft.announce("SYNC Mode. ");
-    }),
+    flag("-I", "past the page cache", |draft| draft.says("O_DIRECT feature enabled").direct = true),
+    flag("-o", "writes with O_SYNC", |draft| draft.says("SYNC Mode. ").sync = Some("sync")),
     flag("-+D", "writes with O_DSYNC", |draft| {
-        draft.command.sync = draft.command.sync.or(Some("dsync"));
-        draft.announce(">>> O_DSYNC mode enabled. <<<");
+        draft.says(">>> O_DSYNC mode enabled. <<<").sync = draft.command.sync.or(Some("dsync"));
     }),
     flag("-+r", "O_RSYNC and O_SYNC, which are one on Linux", |draft| {
-        draft.command.sync = Some("sync");
-        draft.announce("Read & Write sync mode active.");
+        draft.says("Read & Write sync mode active.").sync = Some("sync");
     }),
     flag("-e", "the flush is in the time of writes", |draft| {
-        draft.command.included.flush = true;
-        draft.announce("Include fsync in write timing");
+        draft.says("Include fsync in write timing").included.flush = true;
     }),
     flag("-c", "closing is in the time of writes", |draft| {
-        draft.command.included.close = true;
-        draft.announce("Include close in write timing");
+        draft.says("Include close in write timing").included.close = true;
     }),
-    flag("-B", "through a mapping", |draft| {
-        draft.command.mapped = true;
-        draft.announce("Using mmap files");
-    }),
+    flag("-B", "through a mapping", |draft| draft.says("Using mmap files").mapped = true),
     flag("-G", "a mapping is written back after each record", |draft| {
-        draft.command.flushes_each = true;
-        draft.announce("Using msync(MS_SYNC) on mmap files");
+        draft.says("Using msync(MS_SYNC) on mmap files").flushes_each = true;
     }),
     parsed("-+A", "ADVICE", "advice on a mapping; 0: none", |draft, given| {
         let advice: u32 = given.number(0..=4)?;
         if advice > 0 {
             return Err(given.unsupported("no advice is given on a mapping; 0 gives none"));
         }
-        draft.announce("Madvise enabled: 0");
+        draft.says("Madvise enabled: 0");
         Ok(())
     }),
     number(
@@ -261,13 +231,11 @@ pub(super) const CHILDREN: &[Opt<Draft>] = &[
     ),
     flag("-+k", "all children together write as much as `-s` says", |draft| draft.command.divides = true),
     flag("-+V", "all children use the same file", |draft| {
-        draft.command.shares_file = true;
-        draft.announce(">>> Shared file mode enabled. <<<");
+        draft.says(">>> Shared file mode enabled. <<<").shares_file = true;
     }),
     flag("-T", "threads instead of processes", |draft| draft.command.threads = true),
     flag("-x", "the first child to end does not stop the others", |draft| {
-        draft.command.no_stonewall = true;
-        draft.announce("Stonewall disabled");
+        draft.says("Stonewall disabled").no_stonewall = true;
     }),
     number("-P", "the processor of the first child", 0..=4095, |draft, cpu| {
         draft.command.first_cpu = Some(cpu);
@@ -276,30 +244,27 @@ pub(super) const CHILDREN: &[Opt<Draft>] = &[
 
 pub(super) const REPORTS: &[Opt<Draft>] = &[
     flag("-R", "prints a report of each pass", |draft| {
-        draft.command.excel = true;
-        draft.announce("Excel chart generation enabled");
+        draft.says("Excel chart generation enabled").excel = true;
     }),
     text("-b", "FILE", "writes the reports as a workbook", |draft, file| {
         draft.command.workbook = Some(file.into());
     }),
     flag("-+u", "prints processor time, of each pass with `-R`", |draft| {
         draft.command.shows_cpu = true;
-        draft.announce("CPU utilization Resolution = 0.000 seconds.");
-        draft.announce("CPU utilization Excel chart enabled");
+        draft.says("CPU utilization Resolution = 0.000 seconds.");
+        draft.says("CPU utilization Excel chart enabled");
     }),
     text("-+h", "HOST", "what this host is called, which is printed", |draft, host| {
-        draft.announce(&format!("Hostname = {host}"));
+        draft.says(&format!("Hostname = {host}"));
     }),
     ignored("-+T", "the record has the instant of each pass; see `fathom show last`"),
     flag("-C", "prints what each child moved", |draft| {
-        draft.command.shows_children = true;
-        draft.announce("Show bytes transferred by each child in throughput testing");
+        draft.says("Show bytes transferred by each child in throughput testing").shows_children = true;
     }),
     flag("-N", "microseconds of an operation", |draft| draft.unit(Unit::Microseconds)),
     flag("-O", "operations a second", |draft| draft.unit(Unit::Operations)),
     flag("-Q", "offset and latency of each record go to files", |draft| {
-        draft.command.latencies = true;
-        draft.announce("Offset/latency files enabled.");
+        draft.says("Offset/latency files enabled.").latencies = true;
     }),
     number("-S", "the processor's cache in kB, which is printed (1024)", 0..=u32::MAX, |draft, kib| {
         draft.command.cache.0 = kib.into();
