@@ -45,7 +45,7 @@ pub enum Block {
 }
 
 /// Charts with one reading.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
     /// Names it where single charts are asked for: `load`, `sizes`, `percentiles`.
     pub kind: &'static str,

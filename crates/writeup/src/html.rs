@@ -8,6 +8,7 @@ use crate::document::{
     Warning, WriteUp, Written,
 };
 use crate::evidence::{Evidence, EvidenceError};
+use crate::groups::distinct;
 use crate::number::Number;
 use crate::summary::meaning;
 
@@ -299,19 +300,14 @@ fn runs(runs: &[RunFacts]) -> String {
 
 /// The file of each campaign that `runs` are of, once: commands name it, and whoever repeats them may not have it.
 fn campaigns(runs: &[RunFacts]) -> String {
-    let mut files: Vec<&str> = Vec::new();
-    for run in runs.iter().filter(|run| !run.campaign.is_empty()) {
-        if !files.contains(&run.campaign.as_str()) {
-            files.push(&run.campaign);
-        }
-    }
+    let files = runs.iter().map(|run| run.campaign.as_str()).filter(|file| !file.is_empty());
     let each = |file: &&str| {
         format!(
             "<details><summary>The campaign's file, which the commands below name</summary><pre>{}</pre></details>\n",
             escaped(file)
         )
     };
-    files.iter().map(each).collect()
+    distinct(files).iter().map(each).collect()
 }
 
 /// Who wrote the page, in its last line.

@@ -10,6 +10,7 @@ mod csv;
 mod document;
 mod evidence;
 mod facts;
+mod groups;
 mod html;
 mod labels;
 mod markdown;

@@ -83,7 +83,7 @@ impl<'a> Measured<'a> {
 
     /// A number that stands at `rest` behind the point.
     pub fn number(self, rest: &str, value: f64, unit: Unit) -> Number {
-        Number { value, unit, source: Source::At(self.run, format!("/points/{}{rest}", self.at)) }
+        Number::at(self.run, format!("/points/{}{rest}", self.at), value, unit)
     }
 
     /// The figure it is about.

@@ -47,6 +47,11 @@ const SHORT: [(&str, char); 4] =
     [("/points/", 'p'), ("/workloads/", 'w'), ("/summary/", 's'), ("/classes/", 'c')];
 
 impl Number {
+    /// What stands at `pointer` of record `run`.
+    pub(crate) fn at(run: usize, pointer: impl Into<String>, value: f64, unit: Unit) -> Number {
+        Number { value, unit, source: Source::At(run, pointer.into()) }
+    }
+
     /// The number as people read it.
     pub fn text(&self) -> String {
         self.unit.written(self.value)
@@ -78,14 +83,8 @@ impl Source {
                 Some(histogram.to_stats()?.quantile(*q)?.get() as f64)
             }
             Source::Sum(parts) => parts.iter().map(|part| part.read(records)).sum(),
-            Source::Most(parts) => {
-                let values: Option<Vec<f64>> = parts.iter().map(|part| part.read(records)).collect();
-                values?.into_iter().reduce(f64::max)
-            }
-            Source::Least(parts) => {
-                let values: Option<Vec<f64>> = parts.iter().map(|part| part.read(records)).collect();
-                values?.into_iter().reduce(f64::min)
-            }
+            Source::Most(parts) => values(parts, records)?.into_iter().reduce(f64::max),
+            Source::Least(parts) => values(parts, records)?.into_iter().reduce(f64::min),
             Source::Mean(parts) => {
                 let sum: Option<f64> = parts.iter().map(|part| part.read(records)).sum();
                 (!parts.is_empty()).then_some(sum? / parts.len() as f64)
@@ -95,6 +94,11 @@ impl Source {
             Source::Difference(pair) => Some(pair.0.read(records)? - pair.1.read(records)?),
         }
     }
+}
+
+/// What is at each of `parts`; `None` where one has nothing.
+fn values(parts: &[Source], records: &[Value]) -> Option<Vec<f64>> {
+    parts.iter().map(|part| part.read(records)).collect()
 }
 
 impl fmt::Display for Source {
@@ -141,17 +145,13 @@ fn parsed(text: &str, depth: u32) -> Result<(Source, &str), String> {
         return Err("sources within sources without end".into());
     }
     let many = |rest| parts(rest, depth);
-    if let Some(rest) = text.strip_prefix("sum(") {
-        return many(rest).map(|(parts, rest)| (Source::Sum(parts), rest));
-    }
-    if let Some(rest) = text.strip_prefix("max(") {
-        return many(rest).map(|(parts, rest)| (Source::Most(parts), rest));
-    }
-    if let Some(rest) = text.strip_prefix("min(") {
-        return many(rest).map(|(parts, rest)| (Source::Least(parts), rest));
-    }
-    if let Some(rest) = text.strip_prefix("mean(") {
-        return many(rest).map(|(parts, rest)| (Source::Mean(parts), rest));
+    type OfMany = fn(Vec<Source>) -> Source;
+    let of_many: [(&str, OfMany); 4] =
+        [("sum(", Source::Sum), ("max(", Source::Most), ("min(", Source::Least), ("mean(", Source::Mean)];
+    for (name, of) in of_many {
+        if let Some(rest) = text.strip_prefix(name) {
+            return many(rest).map(|(parts, rest)| (of(parts), rest));
+        }
     }
     type OfTwo = fn(Box<(Source, Source)>) -> Source;
     let of_two: [(&str, OfTwo); 3] =

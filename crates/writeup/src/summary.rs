@@ -5,6 +5,7 @@ use report::capital;
 
 use crate::document::{Interval, KeyFigure, Section, Sentence, Span, Table, WriteUp};
 use crate::facts::{facts, told_runs};
+use crate::groups::distinct;
 use crate::measured::{self, Measured};
 use crate::number::Number;
 use crate::sweep::{Phase, phases};
@@ -73,13 +74,7 @@ fn title(subject: &Subject<'_>) -> String {
     if let Some(campaign) = subject.campaign {
         return campaign.effects.campaign.clone();
     }
-    let mut plans: Vec<&str> = Vec::new();
-    for run in subject.runs {
-        if !plans.contains(&run.plan.name.as_str()) {
-            plans.push(&run.plan.name);
-        }
-    }
-    let plans = plans.join(", ");
+    let plans = subject.plans().join(", ");
     match subject.runs {
         [only] => plans + &report::on_targets(only),
         _ if subject.labels.len() <= 4 => format!("{plans}: {}", subject.labels.join(" vs ")),
@@ -220,13 +215,7 @@ fn called(one: &Measured<'_>) -> String {
 
 /// What the points are about, each once.
 fn headlines(points: &[Measured<'_>]) -> Vec<Metric> {
-    let mut metrics: Vec<Metric> = Vec::new();
-    for metric in points.iter().map(|one| one.headline()) {
-        if !metrics.contains(&metric) {
-            metrics.push(metric);
-        }
-    }
-    metrics
+    distinct(points.iter().map(|one| one.headline()))
 }
 
 fn of_headline<'a>(points: &[Measured<'a>], metric: Metric) -> Vec<Measured<'a>> {
@@ -235,15 +224,7 @@ fn of_headline<'a>(points: &[Measured<'a>], metric: Metric) -> Vec<Measured<'a>>
 
 /// `The disks are the bottleneck in all runs.`: by the findings, of those runs that name one.
 fn bottlenecks(subject: &Subject<'_>) -> String {
-    let of_run = |run: &Run| {
-        let mut parts: Vec<String> = Vec::new();
-        for part in run.findings.iter().filter_map(Finding::bottleneck) {
-            if !parts.iter().any(|known| known == part) {
-                parts.push(part.to_owned());
-            }
-        }
-        parts
-    };
+    let of_run = |run: &Run| distinct(run.findings.iter().filter_map(Finding::bottleneck).map(str::to_owned));
     let each: Vec<Vec<String>> = subject.runs.iter().map(of_run).collect();
     let Some(first) = each.first().filter(|parts| !parts.is_empty()) else { return String::new() };
     if !each.iter().all(|parts| parts == first) {

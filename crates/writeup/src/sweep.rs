@@ -6,6 +6,7 @@ use chart::{Axis, Scale, Unit};
 use record::{Metric, is_named, phase_title};
 use units::Bytes;
 
+use crate::groups::{distinct, grouped};
 use crate::measured::{Measured, swept};
 
 /// Stands for the phase itself where several phases sweep the same key: IOzone's tests by record size.
@@ -58,28 +59,17 @@ pub(crate) struct Step<'a> {
 
 /// The phases of `points`, in the order in which they come.
 pub(crate) fn phases<'a>(points: &[Measured<'a>]) -> Vec<Phase<'a>> {
-    let mut phases: Vec<Phase<'a>> = Vec::new();
-    for measured in points {
-        let name = measured.point.phase.as_str();
-        match phases.iter_mut().find(|phase| phase.name == name) {
-            Some(phase) => phase.points.push(*measured),
-            None => phases.push(Phase { name, keys: Vec::new(), points: vec![*measured], of: None }),
-        }
-    }
-    for phase in &mut phases {
-        phase.keys = keys(&phase.points);
-    }
+    let by_name = grouped(points.iter().map(|one| (one.point.phase.as_str(), *one)));
+    let phase =
+        |(name, points): (&'a str, Vec<Measured<'a>>)| Phase { name, keys: keys(&points), points, of: None };
+    let phases: Vec<Phase<'a>> = by_name.into_iter().map(phase).collect();
     joined(phases).into_iter().flat_map(by_workload).collect()
 }
 
 /// `phase` as one of each workload, where workloads have sweeps of their own: Orion's small requests beside its large ones.
 fn by_workload(phase: Phase<'_>) -> Vec<Phase<'_>> {
-    let mut names: Vec<&str> = Vec::new();
-    for workload in phase.points.iter().flat_map(|one| &one.point.workloads) {
-        if !names.contains(&workload.name.as_str()) {
-            names.push(&workload.name);
-        }
-    }
+    let workloads = phase.points.iter().flat_map(|one| &one.point.workloads);
+    let names = distinct(workloads.map(|workload| workload.name.as_str()));
     let own = |name: &str| phase.keys.iter().copied().find(|key| owner(key) == Some(name));
     if names.len() < 2 || names.iter().filter(|name| own(name).is_some()).count() < 2 {
         return vec![phase];
@@ -279,23 +269,17 @@ impl<'a> Phase<'a> {
     }
 
     fn cases_of(&self, outer: &[&'a str]) -> Vec<(String, Vec<Measured<'a>>)> {
-        let mut cases: Vec<(Vec<&str>, String, Vec<Measured<'a>>)> = Vec::new();
-        for one in &self.points {
-            let values: Vec<&str> = outer.iter().map(|key| value(one, key)).collect();
-            match cases.iter_mut().find(|(same, _, _)| *same == values) {
-                Some((_, _, points)) => points.push(*one),
-                None => {
-                    let name = self.case_name(outer, &values, one);
-                    cases.push((values, name, vec![*one]));
-                }
-            }
-        }
+        let values = |one: &Measured<'a>| outer.iter().map(|key| value(one, key)).collect::<Vec<_>>();
+        let cases = grouped(self.points.iter().map(|one| (values(one), *one)));
         debug_assert_eq!(
-            cases.iter().map(|(.., points)| points.len()).sum::<usize>(),
+            cases.iter().map(|(_, points)| points.len()).sum::<usize>(),
             self.points.len(),
             "each point is of one case"
         );
-        cases.into_iter().map(|(_, name, points)| (name, points)).collect()
+        let named = |(values, points): (Vec<&str>, Vec<Measured<'a>>)| {
+            (self.case_name(outer, &values, &points[0]), points)
+        };
+        cases.into_iter().map(named).collect()
     }
 
     /// The point's own name where nothing varies along an axis; else the values that are fixed, or the phase's name as

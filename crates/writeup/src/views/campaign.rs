@@ -12,7 +12,7 @@ use report::capital;
 use super::published::{self, Group};
 use crate::document::{Block, Interval, KeyFigure, Section, Sentence, Span};
 use crate::measured;
-use crate::number::{Number, Source};
+use crate::number::Number;
 use crate::summary::UNSUSTAINED;
 use cells::best_cell;
 pub(crate) use cells::{BEHIND_ROWS, FAR};
@@ -180,7 +180,7 @@ impl<'a> Subject<'a> {
     }
 
     fn number(self, path: String, value: f64, unit: Unit) -> Number {
-        Number { value, unit, source: Source::At(self.place, path) }
+        Number::at(self.place, path, value, unit)
     }
 
     fn ratio(self, told: Told<'_>, key: &str, value: f64) -> Number {

@@ -5,6 +5,7 @@ use record::{Metric, phase_title};
 use report::capital;
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::groups::distinct;
 use crate::measured::{self, Measured};
 use crate::number::Number;
 use crate::sweep::Phase;
@@ -16,13 +17,7 @@ const TOLD: usize = 3;
 
 /// A figure for each kind of headline that `phases` have, rows being phases (with what they sweep by words).
 pub(crate) fn figures(subject: &Subject<'_>, phases: &[Phase<'_>]) -> Vec<Figure> {
-    let mut metrics: Vec<Metric> = Vec::new();
-    for measured in phases.iter().flat_map(|phase| &phase.points) {
-        let metric = measured.headline();
-        if !metrics.contains(&metric) {
-            metrics.push(metric);
-        }
-    }
+    let metrics = distinct(phases.iter().flat_map(|phase| &phase.points).map(|one| one.headline()));
     metrics.into_iter().filter_map(|metric| figure(subject, phases, metric)).collect()
 }
 
@@ -56,9 +51,8 @@ fn figure(subject: &Subject<'_>, phases: &[Phase<'_>], metric: Metric) -> Option
         reading: reading(subject, &groups, metric),
         subtitle: format!("{} of each point{bar}", capital(&measured::name(metric))),
         panels: vec![(String::new(), Chart::Dots(chart))],
-        small: false,
-        details: Vec::new(),
         table,
+        ..Figure::default()
     })
 }
 

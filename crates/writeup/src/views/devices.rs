@@ -5,6 +5,7 @@ use record::Series;
 use record::names::series::{BUSY, PART};
 
 use crate::document::{Cell, Column, Course, CoursePlot, Detail, Figure, Samples, Sentence, Table};
+use crate::groups::distinct;
 use crate::measured::Measured;
 use crate::number::Number;
 use crate::samples::{Join, joined, stack, thinned};
@@ -128,7 +129,7 @@ fn busiest_of_each_kind(devices: Vec<Device<'_>>) -> Vec<Device<'_>> {
 }
 
 /// `controller xor` of `controller 0 xor`.
-fn kind(name: &str) -> String {
+pub(super) fn kind(name: &str) -> String {
     name.split(' ').filter(|word| word.parse::<u32>().is_err()).collect::<Vec<_>>().join(" ")
 }
 
@@ -170,14 +171,7 @@ impl<'a> Device<'a> {
 
 /// Every kind of device of `panels`: the place of each is its hue, so that a colour is the same kind in all of them.
 fn hues(panels: &[(String, Vec<Device<'_>>)]) -> Vec<String> {
-    let mut kinds: Vec<String> = Vec::new();
-    for device in panels.iter().flat_map(|(_, devices)| devices) {
-        let own = hue_name(device);
-        if !kinds.contains(&own) {
-            kinds.push(own);
-        }
-    }
-    kinds
+    distinct(panels.iter().flat_map(|(_, devices)| devices).map(hue_name))
 }
 
 /// What shares a hue: a part of a virtual array by its kind, a device by its name.

@@ -4,7 +4,7 @@ use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale, Unit};
 use record::{Compared, Comparison, Verdict};
 
 use crate::document::{Block, Cell, Column, Figure, Interval, Section, Sentence, Table};
-use crate::number::{Number, Source};
+use crate::number::Number;
 
 use super::Subject;
 
@@ -47,7 +47,7 @@ fn name(subject: &Subject<'_>, row: &Compared) -> String {
 }
 
 fn number(place: usize, index: usize, key: &str, value: f64, unit: Unit) -> Number {
-    Number { value, unit, source: Source::At(place, format!("/rows/{index}/{key}")) }
+    Number::at(place, format!("/rows/{index}/{key}"), value, unit)
 }
 
 fn changes(
@@ -87,9 +87,8 @@ fn changes(
         subtitle: format!("Ratio to {} with its 95 % interval, the largest change first", subject.label(0)),
         // Without a mark it would be an empty plot beside the same words as in the table.
         panels: if is_any { vec![(String::new(), Chart::Dots(chart))] } else { Vec::new() },
-        small: false,
-        details: Vec::new(),
         table: table(subject, comparison, place, rows),
+        ..Figure::default()
     }
 }
 

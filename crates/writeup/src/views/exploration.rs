@@ -6,7 +6,7 @@ use record::{DesignFigure, DesignUnit, Exploration, FrontDesign};
 use report::capital;
 
 use crate::document::{Block, Cell, Column, Figure, Interval, KeyFigure, Section, Sentence, Table};
-use crate::number::{Number, Source};
+use crate::number::Number;
 
 use super::Subject;
 
@@ -75,8 +75,7 @@ impl Found<'_> {
     fn number(&self, design: usize, figure: usize) -> Option<Number> {
         let value = *self.front().get(design)?.values.get(figure)?;
         let unit = unit(self.exploration.figures.get(figure)?.unit);
-        let source = Source::At(self.run, format!("/exploration/front/{design}/values/{figure}"));
-        Some(Number { value, unit, source })
+        Some(Number::at(self.run, format!("/exploration/front/{design}/values/{figure}"), value, unit))
     }
 
     /// The name of a figure, with the unit that its numbers leave out.
@@ -213,9 +212,8 @@ impl Found<'_> {
                  axis, and the cheapest design is the thickest line"
             ),
             panels: vec![(String::new(), Chart::Parallel(chart))],
-            small: false,
-            details: Vec::new(),
             table: Table { title: "designs of the front".into(), ..self.table() },
+            ..Figure::default()
         })
     }
 
@@ -315,8 +313,8 @@ impl Found<'_> {
         let row = |(place, cost): (usize, &record::RequirementCost)| {
             let without = cost.without.as_ref();
             let saved = without.and_then(|cheaper| {
-                let source = Source::At(self.run, format!("/exploration/requirements/{place}/without/saves"));
-                Some(Number { value: cheaper.saves?, unit: Unit::Count, source })
+                let path = format!("/exploration/requirements/{place}/without/saves");
+                Some(Number::at(self.run, path, cheaper.saves?, Unit::Count))
             });
             let saved = match without {
                 None if !self.front().is_empty() => Cell::words("nothing"),
@@ -343,8 +341,8 @@ impl Found<'_> {
 
     fn close_calls(&self) -> Table {
         let row = |(place, call): (usize, &record::CloseCall)| {
-            let source = Source::At(self.run, format!("/exploration/close_calls/{place}/ahead"));
-            let ahead = Number { value: call.ahead, unit: Unit::Share, source };
+            let path = format!("/exploration/close_calls/{place}/ahead");
+            let ahead = Number::at(self.run, path, call.ahead, Unit::Share);
             vec![Cell::words(&call.requirement), Cell::number(Some(ahead)), Cell::words(&call.address)]
         };
         let columns = vec![
@@ -358,17 +356,12 @@ impl Found<'_> {
 
     fn counts(&self) -> Sentence {
         let counts = &self.exploration.counts;
-        let number = |key: &str, value: u64| Number {
-            value: value as f64,
-            unit: Unit::Count,
-            source: Source::At(self.run, format!("/exploration/counts/{key}")),
+        let number = |key: &str, value: u64| {
+            Number::at(self.run, format!("/exploration/counts/{key}"), value as f64, Unit::Count)
         };
         let [short, long] = counts.simulated;
-        let error = Number {
-            value: self.exploration.model_error,
-            unit: Unit::Share,
-            source: Source::At(self.run, "/exploration/model_error".into()),
-        };
+        let model_error = self.exploration.model_error;
+        let error = Number::at(self.run, "/exploration/model_error", model_error, Unit::Share);
         Sentence::default()
             .number(number("designs", counts.designs))
             .words(" designs, of which ")

@@ -5,6 +5,7 @@ use chart::{Chart, Heat, Surface};
 use units::Bytes;
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::groups::{distinct, grouped};
 use record::Metric;
 use report::capital;
 
@@ -97,12 +98,7 @@ impl<'a> Panel<'a> {
 
 /// The values of `key` in order: of numbers by size.
 fn values<'a>(phase: &Phase<'a>, key: &str) -> Vec<&'a str> {
-    let mut values: Vec<&str> = Vec::new();
-    for value in phase.points.iter().map(|one| value(one, key)) {
-        if !values.contains(&value) {
-            values.push(value);
-        }
-    }
+    let mut values = distinct(phase.points.iter().map(|one| value(one, key)));
     if values.iter().all(|value| swept(value).is_some()) {
         values.sort_by(|one, other| {
             let number = |text: &str| swept(text).map_or(0.0, |(value, _)| value);
@@ -116,16 +112,11 @@ fn values<'a>(phase: &Phase<'a>, key: &str) -> Vec<&'a str> {
 fn panels<'a>(subject: &Subject<'_>, phase: &Phase<'a>) -> Vec<(String, Vec<Measured<'a>>)> {
     assert!(phase.keys.len() >= 2, "a grid is of two keys");
     let further = &phase.keys[..phase.keys.len() - 2];
-    let mut panels: Vec<(String, Vec<Measured<'a>>)> = Vec::new();
-    for one in &phase.points {
+    let title = |one: &Measured<'_>| {
         let around = further.iter().map(|key| pair(key, value(one, key)));
-        let title = subject.named(one.run, &around.collect::<Vec<_>>().join(", "));
-        match panels.iter_mut().find(|(same, _)| *same == title) {
-            Some((_, points)) => points.push(*one),
-            None => panels.push((title, vec![*one])),
-        }
-    }
-    panels
+        subject.named(one.run, &around.collect::<Vec<_>>().join(", "))
+    };
+    grouped(phase.points.iter().map(|one| (title(one), *one)))
 }
 
 fn reading(subject: &Subject<'_>, phase: &Phase<'_>, metric: Metric) -> Sentence {

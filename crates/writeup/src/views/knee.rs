@@ -4,7 +4,7 @@ use chart::{Rule, Unit};
 use record::{Finding, Run};
 use stats::saturation::{LoadPoint, Saturation, saturation};
 
-use crate::number::{Number, Source};
+use crate::number::Number;
 use crate::sweep::{Along, Step};
 
 use super::Subject;
@@ -32,9 +32,8 @@ impl Knee {
         let curve: Vec<LoadPoint> = steps.iter().map(|(_, point)| *point).collect();
         let found = saturation(&curve, 1)?;
         let (at, load) = told(run, &found)?;
-        let source = Source::At(line.run, format!("/findings/{at}/numbers/knee"));
-        let knee =
-            Knee { x: between(&steps, load)?, load: Number { value: load, unit: Unit::Count, source } };
+        let load_of = Number::at(line.run, format!("/findings/{at}/numbers/knee"), load, Unit::Count);
+        let knee = Knee { x: between(&steps, load)?, load: load_of };
         Some(knee).filter(|knee| knee.is_within(line))
     }
 

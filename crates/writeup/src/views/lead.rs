@@ -7,8 +7,9 @@ use chart::Unit;
 use record::{Compared, Metric, RUN_TO_RUN, Verdict, World, doubted};
 
 use crate::document::Sentence;
+use crate::groups::grouped;
 use crate::measured::{self, Measured, WithInterval};
-use crate::number::{Number, Source};
+use crate::number::Number;
 
 use super::{Subject, best, ratio};
 
@@ -173,13 +174,8 @@ pub(super) fn shared<'a>(case: &[Measured<'a>], metric: Metric) -> Option<Vec<Me
 
 /// The points that most runs have, each with its measurements; none where no two runs have one.
 fn groups<'a>(case: &[Measured<'a>]) -> Vec<Vec<Measured<'a>>> {
-    let mut groups: Vec<Vec<Measured<'a>>> = Vec::new();
-    for one in case {
-        match groups.iter_mut().find(|group| key(&group[0]) == key(one)) {
-            Some(group) => group.push(*one),
-            None => groups.push(vec![*one]),
-        }
-    }
+    let groups = grouped(case.iter().map(|one| (key(one), *one)));
+    let mut groups: Vec<Vec<Measured<'a>>> = groups.into_iter().map(|(_, group)| group).collect();
     let most = groups.iter().map(|group| runs_of(group).len()).max().unwrap_or(0);
     groups.retain(|group| most > 1 && runs_of(group).len() == most);
     groups
@@ -215,11 +211,7 @@ fn by_comparison(
     if rows.next().is_some() {
         return None;
     }
-    let number = |key: &str, value: f64, unit| Number {
-        value,
-        unit,
-        source: Source::At(place, format!("/rows/{index}/{key}")),
-    };
+    let number = |key: &str, value, unit| Number::at(place, format!("/rows/{index}/{key}"), value, unit);
     let unit = measured::unit(metric);
     let (base, value) = (number("base", row.base, unit), number("value", row.value, unit));
     Some(match row.verdict {

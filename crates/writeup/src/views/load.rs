@@ -9,7 +9,7 @@ use record::{Component, Metric};
 use report::capital;
 
 use crate::measured::{self, Measured};
-use crate::number::{Number, Source};
+use crate::number::Number;
 use crate::sweep::{Along, Phase, Step, is_number, name_of, pair, shown};
 
 use super::knee::Knee;
@@ -500,6 +500,5 @@ fn latencies_table(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]
 
 /// Where a number of a component stands.
 pub(super) fn component(measured: Measured<'_>, index: usize, key: &str, value: f64, unit: Unit) -> Number {
-    let at = format!("/points/{}/breakdown/components/{index}/{key}", measured.at);
-    Number { value, unit, source: Source::At(measured.run, at) }
+    measured.number(&format!("/breakdown/components/{index}/{key}"), value, unit)
 }

@@ -22,6 +22,7 @@ mod time;
 use record::{Comparison, Metric, Point, Run};
 
 use crate::document::{Block, Figure, Section};
+use crate::groups::distinct;
 use crate::measured::{Measured, measured};
 use crate::number::Number;
 use crate::sweep::{Phase, phases};
@@ -65,6 +66,10 @@ impl<'a> Subject<'a> {
     }
 
     /// What run number `run` is called.
+    pub fn plans(&self) -> Vec<&'a str> {
+        distinct(self.runs.iter().map(|run| run.plan.name.as_str()))
+    }
+
     pub fn label(&self, run: usize) -> &'a str {
         &self.labels[run]
     }
@@ -97,12 +102,7 @@ fn turn_of(point: &Point) -> String {
 
 /// All sections on what `subject` measured, the most important first.
 pub(crate) fn sections(subject: &Subject<'_>) -> Vec<Section> {
-    let mut plans: Vec<&str> = Vec::new();
-    for run in subject.runs {
-        if !plans.contains(&run.plan.name.as_str()) {
-            plans.push(&run.plan.name);
-        }
-    }
+    let plans = subject.plans();
     let several = plans.len() > 1;
     if let Some(campaign) = subject.campaign {
         let portraits = subject.portraits(&subject.measured());

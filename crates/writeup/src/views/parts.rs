@@ -4,10 +4,12 @@ use chart::{Axis, Bar, Bars, Chart, HUES, Heat, Scale, Segment, Unit};
 use record::{Component, Metric, ResponseShare};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::groups::grouped;
 use crate::measured::Measured;
 use crate::number::{Number, Source};
 use crate::sweep::is_load;
 
+use super::devices::kind;
 use super::{Subject, best, load, ratio};
 
 /// Bars and parts that are shown; a reader compares no more at a glance.
@@ -84,9 +86,8 @@ pub(super) fn latency(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<
         subtitle: "Mean latency by part, waiting and being served together, in the order in which requests meet them"
             .into(),
         panels: vec![(String::new(), Chart::Bars(chart))],
-        small: false,
-        details: Vec::new(),
         table: table(&traced),
+        ..Figure::default()
     })
 }
 
@@ -157,16 +158,8 @@ fn table(traced: &[Traced<'_>]) -> Table {
 /// Components by their kind: `disk 3` and `disk 7` are disks. With each its place. Disks that have failed, wait as a spare or are being
 /// filled are left out.
 pub(super) fn by_kind(components: &[Component]) -> Vec<(String, Vec<(usize, &Component)>)> {
-    let mut groups: Vec<(String, Vec<(usize, &Component)>)> = Vec::new();
-    for (index, component) in components.iter().enumerate().filter(|(_, component)| component.is_working()) {
-        let words = component.name.split(' ').filter(|word| word.parse::<u32>().is_err());
-        let kind = words.collect::<Vec<_>>().join(" ");
-        match groups.iter_mut().find(|(same, _)| *same == kind) {
-            Some((_, members)) => members.push((index, component)),
-            None => groups.push((kind, vec![(index, component)])),
-        }
-    }
-    groups
+    let working = components.iter().enumerate().filter(|(_, component)| component.is_working());
+    grouped(working.map(|(index, component)| (kind(&component.name), (index, component))))
 }
 
 /// How busy the busiest of each kind of part is, at the point of each load with the highest rate.
@@ -216,9 +209,8 @@ pub(super) fn utilisation(subject: &Subject<'_>, points: &[Measured<'_>]) -> Opt
             "Utilization of the busiest part of each kind, at the highest rate of each load that is certain"
                 .into(),
         panels: vec![(String::new(), Chart::Heat(heat))],
-        small: false,
-        details: Vec::new(),
         table,
+        ..Figure::default()
     })
 }
 
@@ -273,16 +265,10 @@ fn highest_of_each<'a, L: PartialEq>(
     points: &[Measured<'a>],
     load: impl Fn(&Measured<'a>) -> L,
 ) -> Vec<Measured<'a>> {
-    let mut loads: Vec<Vec<Measured<'a>>> = Vec::new();
-    for one in points {
-        match loads.iter_mut().find(|own| load(&own[0]) == load(one)) {
-            Some(own) => own.push(*one),
-            None => loads.push(vec![*one]),
-        }
-    }
+    let loads = grouped(points.iter().map(|one| (load(one), *one)));
     let highest =
         |own: &Vec<Measured<'a>>| best(own, Metric::Iops).map(|(one, _)| one).or(own.first().copied());
-    let mut chosen: Vec<Measured<'a>> = loads.iter().filter_map(highest).collect();
+    let mut chosen: Vec<Measured<'a>> = loads.iter().filter_map(|(_, own)| highest(own)).collect();
     chosen.sort_by_key(|one| one.run);
     chosen
 }

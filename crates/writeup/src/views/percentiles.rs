@@ -4,6 +4,7 @@ use chart::{Axis, Chart, Line, Mark, Plot, Scale, Unit};
 use record::{phase_title, quantile_name};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::groups::grouped;
 use crate::measured::Measured;
 use crate::number::{Number, Source};
 
@@ -18,18 +19,9 @@ const TABLE: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
 
 /// A panel for each point, a line for each of its operations and sizes in each run.
 pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Figure> {
-    let mut panels: Vec<(String, Vec<Class<'_>>)> = Vec::new();
-    for one in points {
-        let name = phase_title(&one.point.name, |_| None);
-        let classes = classes(*one);
-        if classes.is_empty() {
-            continue;
-        }
-        match panels.iter_mut().find(|(same, _)| *same == name) {
-            Some((_, all)) => all.extend(classes),
-            None => panels.push((name, classes)),
-        }
-    }
+    let named = |one: &Measured<'_>| phase_title(&one.point.name, |_| None);
+    let all = points.iter().flat_map(|one| classes(*one).into_iter().map(|class| (named(one), class)));
+    let mut panels: Vec<(String, Vec<Class<'_>>)> = grouped(all);
     panels.truncate(PANELS);
     let first = foremost(&panels, |(_, classes)| classes[0].measured);
     let Some(reading) = first.and_then(|(name, classes)| reading(subject, name, classes.first()?)) else {

@@ -6,6 +6,7 @@ use record::{Metric, Point, Series};
 use report::capital;
 
 use crate::document::{Cell, Column, Course, CoursePlot, Detail, Figure, Samples, Sentence, Table};
+use crate::groups::grouped;
 use crate::measured::Measured;
 use crate::number::Number;
 use crate::samples::{Join, every_so_often, joined, stack};
@@ -18,19 +19,11 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
     let mut works: Vec<Work<'_>> = points.iter().flat_map(|one| works(*one)).collect();
     name(subject, &mut works);
     let Some(reading) = works.first().and_then(|work| reading(subject, work)) else { return Vec::new() };
-    let mut families: Vec<&str> = Vec::new();
-    for work in &works {
-        if !families.contains(&work.family()) {
-            families.push(work.family());
-        }
-    }
-    let course = |family: &&str| {
-        let own: Vec<&Work<'_>> = works.iter().filter(|work| work.family() == *family).take(HUES).collect();
-        course(if families.len() > 1 { capital(family) } else { String::new() }, &own)
-    };
+    let families = grouped(works.iter().map(|work| (work.family(), work)));
+    let title = |family: &str| if families.len() > 1 { capital(family) } else { String::new() };
+    let course = |(family, own): &(&str, Vec<&Work<'_>>)| course(title(family), &own[..own.len().min(HUES)]);
     let courses: Vec<Course> = families.iter().map(course).collect();
-    let hidden =
-        families.iter().any(|family| works.iter().filter(|work| work.family() == *family).count() > HUES);
+    let hidden = families.iter().any(|(_, own)| own.len() > HUES);
     let rest = if hidden { "; the first six, the table has all" } else { "" };
     // Where loads were measured from different instants on, no one line can mark them.
     let is_unmarked = courses.iter().any(|course| course.warm_up.is_none());

@@ -7,7 +7,7 @@ use units::Nanos;
 
 use crate::document::{Block, Cell, Column, Figure, Section, Sentence, Table};
 use crate::measured::{self, Measured};
-use crate::number::{Number, Source};
+use crate::number::Number;
 
 use super::Subject;
 
@@ -49,9 +49,8 @@ pub(super) fn section(subject: &Subject<'_>) -> Option<Section> {
             "The highest rate seen to meet the SLOs; the bar ends at the lowest rate seen to violate one"
                 .into(),
         panels: vec![(String::new(), Chart::Dots(chart))],
-        small: false,
-        details: Vec::new(),
         table: ladder(subject, &searches),
+        ..Figure::default()
     };
     let curves = searches.iter().filter_map(|(run, search)| curve(subject, *run, search)).map(Block::Figure);
     Some(Section {
@@ -116,8 +115,6 @@ fn curve(subject: &Subject<'_>, run: usize, search: &Search) -> Option<Figure> {
             capital(&measured::name(metric))
         ),
         panels: vec![(String::new(), Chart::Plot(plot))],
-        small: false,
-        details: Vec::new(),
         table: Table {
             title: "trials of the search".into(),
             columns: vec![
@@ -127,16 +124,13 @@ fn curve(subject: &Subject<'_>, run: usize, search: &Search) -> Option<Figure> {
             ],
             rows: rows.collect(),
         },
+        ..Figure::default()
     })
 }
 
 /// The highest rate that met the SLOs, and the lowest that violated one.
 pub(crate) fn met(run: usize, search: &Search) -> Option<(Number, Option<Number>)> {
-    let number = |key: &str, value: f64| Number {
-        value,
-        unit: Unit::PerSecond,
-        source: Source::At(run, format!("/search/{key}")),
-    };
+    let number = |key: &str, value| Number::at(run, format!("/search/{key}"), value, Unit::PerSecond);
     let met = number("met_per_s", search.met_per_s?);
     Some((met, search.violated_per_s.map(|violated| number("violated_per_s", violated))))
 }
@@ -188,11 +182,8 @@ fn ladder(subject: &Subject<'_>, searches: &[(usize, &Search)]) -> Table {
         Column::words("seconds"),
     ];
     let row = |run: usize, index: usize, rung: &record::Rung| {
-        let rate = Number {
-            value: rung.rate_per_s,
-            unit: Unit::PerSecond,
-            source: Source::At(run, format!("/search/ladder/{index}/rate_per_s")),
-        };
+        let path = format!("/search/ladder/{index}/rate_per_s");
+        let rate = Number::at(run, path, rung.rate_per_s, Unit::PerSecond);
         vec![
             Cell::words(subject.label(run)),
             Cell::number(Some(rate)),

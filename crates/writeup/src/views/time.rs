@@ -6,7 +6,7 @@ use record::{Metric, Series, WorkloadResult, phase_title};
 
 use crate::document::{self, Cell, Column, CoursePlot, Detail, Figure, Sentence, Table};
 use crate::measured::Measured;
-use crate::number::{Number, Source};
+use crate::number::Number;
 
 use super::{Subject, foremost};
 
@@ -184,8 +184,7 @@ fn worst(measured: Measured<'_>) -> Option<Number> {
     let numbers = series.iter().filter(is_tail).flat_map(|(index, series)| {
         let own = series.values.iter().enumerate().filter(move |(at, _)| is_measured(series, *at));
         own.map(move |(at, value)| {
-            let pointer = format!("/points/{}/series/{index}/values/{at}", measured.at);
-            Number { value: *value, unit: Unit::Nanos, source: Source::At(measured.run, pointer) }
+            measured.number(&format!("/series/{index}/values/{at}"), *value, Unit::Nanos)
         })
     });
     numbers.max_by(|one, other| one.value.total_cmp(&other.value))

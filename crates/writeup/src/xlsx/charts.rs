@@ -8,6 +8,7 @@ use rust_xlsxwriter::{
 use units::convert::narrow;
 
 use crate::document::{Cell, Figure, Table};
+use crate::groups::distinct;
 use crate::number::Number;
 use crate::views::{BEHIND_ROWS, FAR};
 
@@ -162,14 +163,8 @@ impl Sheet<'_> {
             "cells" if naming(table) > 1 => 0,
             _ => return None,
         };
-        let mut levels: Vec<String> =
-            if self.figure.kind == "effects" { vec!["yes".into()] } else { Vec::new() };
-        for row in &table.rows {
-            let text = row[at].text();
-            if !levels.contains(&text) {
-                levels.push(text);
-            }
-        }
+        let first = (self.figure.kind == "effects").then(|| "yes".to_owned());
+        let levels = distinct(first.into_iter().chain(table.rows.iter().map(|row| row[at].text())));
         let place = |row: &Vec<Cell>| levels.iter().position(|level| *level == row[at].text()).unwrap_or(0);
         (levels.len() <= HUES).then(|| part.rows(table).iter().map(place).collect())
     }

@@ -6,6 +6,7 @@ use record::{Estimate, Metric, level_name};
 use report::capital;
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::groups::distinct;
 use crate::measured;
 use crate::number::Number;
 
@@ -55,9 +56,8 @@ impl<'a> Subject<'a> {
             reading: self.cells_reading(place),
             subtitle: format!("{}{bar}{rest}", capital(&self.subject(figure))),
             panels: vec![(String::new(), Chart::Dots(chart))],
-            small: false,
-            details: Vec::new(),
             table,
+            ..Figure::default()
         }
     }
 
@@ -71,13 +71,7 @@ impl<'a> Subject<'a> {
 
     /// Who claims anything of a figure, each once.
     fn claimants(self, figure: &FigureEffects) -> Vec<&'a str> {
-        let mut all: Vec<&str> = Vec::new();
-        for claim in self.claims_of(figure) {
-            if !all.contains(&claim.by.as_str()) {
-                all.push(&claim.by);
-            }
-        }
-        all
+        distinct(self.claims_of(figure).into_iter().map(|claim| claim.by.as_str()))
     }
 
     /// What `by` claims of `figure` in `cell`.

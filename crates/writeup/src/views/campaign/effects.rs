@@ -81,9 +81,8 @@ impl<'a> Subject<'a> {
             panels: panels
                 .filter(|(_, chart)| !matches!(chart, Chart::Dots(dots) if dots.rows.is_empty()))
                 .collect(),
-            small: false,
-            details: Vec::new(),
             table: self.effects_table(&all),
+            ..Figure::default()
         })
     }
 

@@ -7,6 +7,7 @@ use report::capital;
 use super::Group;
 use super::words::{configurations, measure, series, standing, unit};
 use crate::document::{Cell, Column, Figure, Table};
+use crate::groups::grouped;
 
 /// So many figures of one load have a chart of their own.
 const OWN_CHART: usize = 3;
@@ -34,9 +35,8 @@ impl<'a> Group<'a> {
                 capital(who)
             ),
             panels: self.panels(figures),
-            small: false,
-            details: Vec::new(),
             table: self.table(figures),
+            ..Figure::default()
         }
     }
 
@@ -48,21 +48,16 @@ impl<'a> Group<'a> {
             };
             figures.iter().filter(same).count() >= OWN_CHART
         };
-        /// Its title, whether its load is its own, and its rows.
-        type Panel<'a> = (String, bool, Vec<(usize, &'a HeldFigure)>);
-        let mut panels: Vec<Panel<'a>> = Vec::new();
-        for one in figures {
+        let panel = |one: &(usize, &'a HeldFigure)| {
             let own = many(one.1);
             let title = match own {
                 true => format!("{}: {}", capital(&one.1.case.load), measure(&one.1.metric)),
                 false => capital(measure(&one.1.metric)),
             };
-            match panels.iter_mut().find(|(known, ..)| *known == title) {
-                Some((.., rows)) => rows.push(*one),
-                None => panels.push((title, own, vec![*one])),
-            }
-        }
-        let drawn = panels.into_iter().map(|(title, own, rows)| {
+            ((title, own), *one)
+        };
+        let panels = grouped(figures.iter().map(panel));
+        let drawn = panels.into_iter().map(|((title, own), rows)| {
             let chart = Chart::Dots(self.dots(&rows, own));
             (title, chart)
         });

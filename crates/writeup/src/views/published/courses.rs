@@ -8,6 +8,7 @@ use report::capital;
 use super::Group;
 use super::words::configuration;
 use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::groups::grouped;
 use crate::number::Number;
 
 /// Work of an array's own, by its place among the figures and within one.
@@ -73,17 +74,9 @@ impl<'a> Group<'a> {
             .iter()
             .filter_map(|course| course.end(self))
             .max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
-        let mut families: Vec<&str> = Vec::new();
-        for course in &lines {
-            if !families.contains(&course.family()) {
-                families.push(course.family());
-            }
-        }
-        let panel = |family: &&str| {
-            let own: Vec<Course<'_>> =
-                lines.iter().filter(|course| course.family() == *family).copied().collect();
-            (capital(family), Chart::Plot(self.plot(&own, &all)))
-        };
+        let families = grouped(lines.iter().map(|course| (course.family(), *course)));
+        let panel =
+            |(family, own): &(&str, Vec<Course<'_>>)| (capital(family), Chart::Plot(self.plot(own, &all)));
         let (course, number) = longest;
         Some(Figure {
             kind: "courses",

@@ -13,7 +13,7 @@ use record::ClaimKind;
 pub(crate) use self::reading::{agreement, foresight};
 use self::words::unit;
 use crate::document::{Block, Interval, Section};
-use crate::number::{Number, Source};
+use crate::number::Number;
 
 /// One group, and its place among the records.
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ impl<'a> Group<'a> {
 
     fn number(self, path: &str, value: f64, unit: Unit) -> Number {
         let (record, group) = self.place;
-        Number { value, unit, source: Source::At(record, format!("/published/{group}/{path}")) }
+        Number::at(record, format!("/published/{group}/{path}"), value, unit)
     }
 
     fn count(self, path: &str, many: u32) -> Number {

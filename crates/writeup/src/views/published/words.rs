@@ -4,6 +4,8 @@ use campaign::HeldFigure;
 use chart::Unit;
 use record::{ClaimKind, level_name};
 
+use crate::groups::distinct;
+
 /// Whether it holds, in words.
 pub(super) fn holds(figure: &HeldFigure) -> String {
     let word = figure.holds.map_or("inconclusive", |holds| if holds { "yes" } else { "no" });
@@ -73,14 +75,7 @@ fn relation(figure: &HeldFigure) -> &'static str {
 
 /// `RAID 10, disks 6, protocol iscsi`, of several `… against …`.
 pub(super) fn configurations(figure: &HeldFigure) -> String {
-    let mut all: Vec<String> = Vec::new();
-    for array in &figure.case.arrays {
-        let words = configuration(array);
-        if !all.contains(&words) {
-            all.push(words);
-        }
-    }
-    all.join("; against ")
+    distinct(figure.case.arrays.iter().map(|array| configuration(array))).join("; against ")
 }
 
 /// The options of an address as people say them; the array where it has none.
