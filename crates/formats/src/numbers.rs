@@ -17,6 +17,8 @@ pub(crate) const BYTES: Units = Units { letters: "kmg", base: 1024, first: 1 };
 impl Units {
     /// What `suffix` multiplies by; 1 where it is empty, `None` where it is no letter of these.
     pub fn factor(&self, suffix: &str) -> Option<u64> {
+        debug_assert!(self.base > 1, "each letter is more than the one before it");
+        debug_assert!(!self.letters.contains(char::is_uppercase), "letters are compared in lower case");
         let mut letters = suffix.chars();
         match (letters.next().map(|letter| letter.to_ascii_lowercase()), letters.next()) {
             (None, _) => Some(1),

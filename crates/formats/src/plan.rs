@@ -162,6 +162,8 @@ impl PlanText {
     }
 
     fn keys(&mut self, Keys(keys): Keys) {
+        let is_alone = |at: usize| keys[..at].iter().all(|(known, _)| *known != keys[at].0);
+        debug_assert!((0..keys.len()).all(is_alone), "a key stands once in its table: {keys:?}");
         let width = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
         for (key, value) in keys {
             let _ = writeln!(self.0, "{key:width$} = {value}");

@@ -37,6 +37,7 @@ impl TargetInfo {
 
 /// `names` as a plan takes them: one virtual array named several times has its LUNs, one after the other.
 pub(crate) fn with_luns(mut names: Vec<String>) -> Vec<String> {
+    assert!(!names.is_empty(), "a plan is for a target at least");
     if names[0].starts_with("array:") && names.iter().all(|name| *name == names[0]) {
         names.truncate(1);
     }

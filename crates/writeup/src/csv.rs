@@ -6,7 +6,7 @@ use crate::document::{Cell, Column, Table, WriteUp};
 use crate::number::Number;
 
 /// The columns of [`csv`].
-const COLUMNS: [&str; 8] = ["table", "row", "column", "value", "low", "high", "unit", "source"];
+pub(crate) const COLUMNS: [&str; 8] = ["table", "row", "column", "value", "low", "high", "unit", "source"];
 
 /// One number of a report's tables, with what it is of.
 #[derive(Clone, Debug, PartialEq)]

@@ -19,6 +19,7 @@ const OF_A_RUN: usize = 6;
 const OF_ALL: usize = 24;
 /// Points of a campaign that are shown over time, and values of all their series together.
 const OF_A_CAMPAIGN: usize = 12;
+const _: () = assert!(0 < OF_A_RUN && OF_A_RUN <= OF_ALL && 0 < OF_A_CAMPAIGN);
 const VALUES_MOST: usize = 80_000;
 /// More than any report holds: a page that unfolds to more is not one of ours.
 const LARGEST: u64 = 512 << 20;
@@ -171,6 +172,7 @@ fn chosen(runs: &[Run], is_campaign: bool) -> Chosen {
             |one: &(usize, &Point)| loads.iter().filter(|other| other.1.phase == one.1.phase).count() == 1;
         let still: Vec<(usize, &Point)> = loads.iter().copied().filter(alone).collect();
         let swept: Vec<(usize, &Point)> = loads.iter().copied().filter(|one| !alone(one)).collect();
+        debug_assert_eq!(still.len() + swept.len(), loads.len(), "a load is one of a sweep, or alone");
         let places = |all: &[(usize, &Point)], count: usize| -> Vec<usize> {
             let (count, last) = (count.min(all.len()), all.len().saturating_sub(1));
             let step = |index: usize| if count > 1 { last * index / (count - 1) } else { last };
@@ -191,6 +193,7 @@ fn chosen(runs: &[Run], is_campaign: bool) -> Chosen {
         }
         debug_assert!(ends.is_sorted_by(|one, next| one < next), "each point once, in order");
         chosen.extend(ends);
+        debug_assert!(chosen.len() <= each, "a run has no more than its part of all");
         chosen
     };
     let whole = runs

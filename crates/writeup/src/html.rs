@@ -232,8 +232,20 @@ pub(crate) const UNITS: [(Unit, &str); 10] = [
     (Unit::Ratio, "ratio"),
     (Unit::Tail, "tail"),
 ];
+const _: () = {
+    let mut at = 0;
+    while at < UNITS.len() {
+        let mut before = 0;
+        while before < at {
+            assert!(UNITS[before].0 as usize != UNITS[at].0 as usize, "a unit has one name");
+            before += 1;
+        }
+        at += 1;
+    }
+};
 
 fn unit_name(unit: Unit) -> &'static str {
+    debug_assert!(UNITS.iter().any(|(own, _)| *own == unit), "every unit has a name on the page");
     UNITS.iter().find(|(own, _)| *own == unit).map_or("count", |(_, name)| name)
 }
 
@@ -269,6 +281,7 @@ fn warnings(warnings: &[Warning]) -> String {
     let is_new = |place: usize| !warnings[..place].iter().any(|known| known.code == warnings[place].code);
     let (new, again): (Vec<usize>, Vec<usize>) = (0..warnings.len()).partition(|place| is_new(*place));
     let ordered: Vec<&Warning> = new.into_iter().chain(again).map(|place| &warnings[place]).collect();
+    debug_assert_eq!(ordered.len(), warnings.len(), "each warning has its place");
     let (first, others) = ordered.split_at(ordered.len().min(FINDINGS));
     let others = match others.len() {
         0 => String::new(),

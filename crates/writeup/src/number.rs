@@ -46,6 +46,18 @@ pub struct Number {
 const SHORT: [(&str, char); 4] =
     [("/points/", 'p'), ("/workloads/", 'w'), ("/summary/", 's'), ("/classes/", 'c')];
 
+const _: () = {
+    let mut at = 1;
+    while at < SHORT.len() {
+        let mut before = 0;
+        while before < at {
+            assert!(SHORT[before].1 != SHORT[at].1, "a letter stands for one part of a pointer");
+            before += 1;
+        }
+        at += 1;
+    }
+};
+
 impl Number {
     /// What stands at `pointer` of record `run`.
     pub(crate) fn at(run: usize, pointer: impl Into<String>, value: f64, unit: Unit) -> Number {

@@ -9,7 +9,7 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::parser::parse_message_type;
 
-use crate::csv::{Tidy, tidy};
+use crate::csv::{COLUMNS, Tidy, tidy};
 use crate::document::WriteUp;
 
 /// The columns, as those of the CSV are called.
@@ -34,6 +34,7 @@ pub struct ParquetFailure(#[from] ParquetError);
 pub fn parquet(report: &WriteUp) -> Result<Vec<u8>, ParquetFailure> {
     let rows = tidy(report);
     let schema = Arc::new(parse_message_type(SCHEMA)?);
+    debug_assert_eq!(schema.get_fields().len(), COLUMNS.len(), "the columns are those of CSV");
     // The same records give the same bytes: nothing but the version of this program says what wrote it.
     let properties = WriterProperties::builder()
         .set_created_by(format!("fathom {}", env!("CARGO_PKG_VERSION")))

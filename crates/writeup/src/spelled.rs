@@ -94,6 +94,10 @@ fn read(group: &[Placed<'_>]) -> Option<Vec<Change>> {
         return None;
     }
     let tokens = group.first()?.name.tokens.len();
+    debug_assert!(
+        group.iter().all(|one| one.name.tokens.len() == tokens),
+        "names of one shape have as many values"
+    );
     let values: Vec<usize> =
         (0..tokens).map(|place| count(&|one| one.name.tokens[place].text.to_owned())).collect();
     if values.iter().all(|values| *values < LEAST) {

@@ -63,6 +63,11 @@ pub(crate) fn phases<'a>(points: &[Measured<'a>]) -> Vec<Phase<'a>> {
     let phase =
         |(name, points): (&'a str, Vec<Measured<'a>>)| Phase { name, keys: keys(&points), points, of: None };
     let phases: Vec<Phase<'a>> = by_name.into_iter().map(phase).collect();
+    debug_assert_eq!(
+        phases.iter().map(|phase| phase.points.len()).sum::<usize>(),
+        points.len(),
+        "each point is of one phase"
+    );
     joined(phases).into_iter().flat_map(by_workload).collect()
 }
 

@@ -79,6 +79,10 @@ impl Data {
     /// The cell of a figure that stands in the records.
     fn cell(&mut self, source: &Source) -> String {
         let next = self.rows.len();
+        debug_assert!(
+            matches!(source, Source::At(..) | Source::Quantile(..)),
+            "what is computed is a formula of what stands in the records"
+        );
         let (row, _) = self.rows.entry(source.to_string()).or_insert_with(|| (next, source.clone()));
         // Below the head; spreadsheets count from 1.
         format!("{DATA}!$D${}", *row + 2)
@@ -174,6 +178,7 @@ impl Book {
             name = shortened(&clean, NAME - suffix.len(), SHARES[0]) + &suffix;
             turn += 1;
         }
+        debug_assert!(name.chars().count() <= NAME, "spreadsheets take no longer name of a sheet");
         self.names.push(name.to_lowercase());
         name
     }
@@ -270,6 +275,8 @@ impl Book {
         let name = self.name(&table.title);
         sheet.set_name(&name)?.set_freeze_panes(1, 1)?;
         let places = places(table);
+        assert_eq!(places.len(), table.columns.len(), "each column has its place");
+        debug_assert!(places.is_sorted_by(|one, next| one.first < next.first), "columns follow each other");
         let mut lines = 1;
         for (column, place) in table.columns.iter().zip(&places) {
             let head = with_unit(&column.head(), column.unit);

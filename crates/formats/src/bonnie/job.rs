@@ -131,7 +131,14 @@ impl Command {
             _ => format!("{}/Bonnie.{}.{number:03}", self.directory, machine.pid),
         };
         let bytes = |number: u64| (total - number * each).min(each) << 20;
-        (0..count).map(|number| DataFile { path: name(number), bytes: bytes(number) }).collect()
+        let files: Vec<DataFile> =
+            (0..count).map(|number| DataFile { path: name(number), bytes: bytes(number) }).collect();
+        debug_assert_eq!(
+            files.iter().map(|file| file.bytes).sum::<u64>(),
+            total << 20,
+            "the files are the whole"
+        );
+        files
     }
 
     /// The tests of the large file.
@@ -235,6 +242,7 @@ fn afresh() -> Keys {
 
 /// Requests of `seekers` that share so many `seeks` evenly, each of which writes back every tenth block it reads.
 fn with_tenths(seeks: u64, seekers: u64) -> u64 {
+    assert!(seekers > 0, "somebody seeks");
     let own = |seeker: u64| seeks / seekers + u64::from(seeker < seeks % seekers);
     (0..seekers).map(|seeker| own(seeker) + own(seeker) / 10).sum()
 }

@@ -74,6 +74,12 @@ impl Command {
 
     /// The plan that reads or writes `transfer`. `seed` differs from call to call.
     pub fn translate(&self, transfer: Transfer, target: TargetInfo, seed: u32) -> TranslatedJob {
+        assert!(transfer.block > 0, "a block has a byte at least");
+        debug_assert_eq!(
+            transfer.full() * transfer.block + transfer.rest(),
+            transfer.total,
+            "whole blocks and the last one are all bytes"
+        );
         let mut plan = PlanText::new("dd", &about(TOOL, &self.words), Some(seed.into()));
         let keys = Keys::default().with("pattern", "sequential").with("engine", "pread");
         let keys = match self.side {
@@ -129,8 +135,11 @@ impl Command {
 }
 
 fn common_divisor(mut one: u64, mut other: u64) -> u64 {
+    let (start, size) = (one, other);
     while other > 0 {
         (one, other) = (other, one % other);
     }
+    assert!(one > 0, "a divisor of a size that is not nothing");
+    debug_assert!(start.is_multiple_of(one) && size.is_multiple_of(one), "it divides both");
     one
 }

@@ -119,6 +119,7 @@ fn has_prefix(bytes: u64, base: u64) -> bool {
 
 /// The fraction with a prefix, and whether it has one.
 fn scaled(numerator: u128, denominator: u128, base: u128) -> (String, bool) {
+    assert!(denominator > 0 && base > 1, "a fraction of something, by units that grow");
     let (mut unit, mut exponent) = (denominator, 0usize);
     while numerator / unit >= base && exponent < PREFIXES.len() {
         unit *= base;

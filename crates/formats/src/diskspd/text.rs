@@ -223,6 +223,14 @@ const PERCENTILES: [(&str, f64); 15] = [
 ];
 
 /// A chart for each target where there are several, and one for all.
+const _: () = {
+    let mut at = 1;
+    while at < PERCENTILES.len() {
+        assert!(PERCENTILES[at - 1].1 < PERCENTILES[at].1, "quantiles come from the lowest up");
+        at += 1;
+    }
+};
+
 fn percentiles(rows: &[Row]) -> String {
     let mut paths: Vec<&str> = Vec::new();
     for row in rows {

@@ -146,6 +146,8 @@ pub fn rows(point: &Point, of: impl Fn(usize, &WorkloadResult) -> (u32, String, 
 /// Rows of a point of `command`, whose targets have these `sizes`: of each workload the part that it is.
 pub fn rows_of(command: &Command, point: &Point, sizes: &[u64]) -> Vec<Row> {
     let parts = command.parts();
+    assert_eq!(sizes.len(), command.targets.len(), "each target has a size");
+    assert!(parts.iter().all(|part| part.target < sizes.len()), "each part is of a target");
     rows(point, |index, _| {
         let part = &parts[index.min(parts.len() - 1)];
         (part.thread, command.targets[part.target].clone(), sizes[part.target])

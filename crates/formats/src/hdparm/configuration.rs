@@ -3,8 +3,8 @@
 //! Source: ATA8-ACS, DEVICE CONFIGURATION IDENTIFY; outputs of hdparm 9.
 
 /// Features by their bits, in the order in which they are printed, with the word that has them and its first bit.
-const FEATURES: [(usize, u16, &[&str], &str); 3] = [
-    (7, 0, &["SMART", "self_test", "error_log", "security", "PUIS", "TCQ", "AAM", "HPA", "48_bit"], "\n\t\t"),
+const FEATURES: [(usize, u16, &[&str]); 3] = [
+    (7, 0, &["SMART", "self_test", "error_log", "security", "PUIS", "TCQ", "AAM", "HPA", "48_bit"]),
     (
         7,
         9,
@@ -17,15 +17,18 @@ const FEATURES: [(usize, u16, &[&str], &str); 3] = [
             "write_read_verify",
             "reserved_7[15]",
         ],
-        "\n\t\t",
     ),
-    (
-        21,
-        11,
-        &["free_fall", "trusted_computing", "WRITE_UNC_EXT", "NV_cache_power_management", "NV_cache"],
-        "\n\t\t",
-    ),
+    (21, 11, &["free_fall", "trusted_computing", "WRITE_UNC_EXT", "NV_cache_power_management", "NV_cache"]),
 ];
+
+const _: () = {
+    let mut at = 0;
+    while at < FEATURES.len() {
+        let (word, first, names) = FEATURES[at];
+        assert!(word < 256 && first as usize + names.len() <= 16, "each name has a bit of the word");
+        at += 1;
+    }
+};
 
 const SATA: [&str; 5] =
     ["NCQ", "NZ_buffer_offsets", "interface_power_management", "async_notification", "SSP"];
@@ -45,10 +48,10 @@ pub fn configuration(words: &[u16; 256]) -> String {
     text += if words[2] >> 6 & 1 == 1 && words[0] < 2 { "(?)\n" } else { "\n" };
     let last = u64::from(words[3]) | u64::from(words[4]) << 16 | u64::from(words[5]) << 32;
     text += &format!("\tReal max sectors: {}\n\tATA command/feature sets:", last + 1);
-    for (number, (word, first, names, begins)) in FEATURES.into_iter().enumerate() {
+    for (number, (word, first, names)) in FEATURES.into_iter().enumerate() {
         let found = named(names, words[word] >> first);
         if !found.is_empty() {
-            text += begins;
+            text += "\n\t\t";
             text += if number > 0 && words[0] < 2 { " (?):" } else { "" };
             text += &found;
         }

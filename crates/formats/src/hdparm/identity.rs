@@ -13,6 +13,7 @@ fn has(words: &Words, word: usize, bit: u16) -> bool {
 
 /// The text in these words: two letters a word, the first in the upper byte.
 fn text(words: &Words, from: usize, to: usize) -> String {
+    assert!(from < to && to <= words.len(), "a text is of some of the words");
     let letters = words[from..to].iter().flat_map(|word| word.to_be_bytes());
     letters.map(|letter| if (0x20..0x7f).contains(&letter) { char::from(letter) } else { ' ' }).collect()
 }

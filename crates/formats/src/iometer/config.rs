@@ -1,6 +1,5 @@
 //! What a configuration file says, before anything is made of it.
 
-use units::convert::narrow;
 /// A configuration file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
@@ -92,6 +91,14 @@ pub enum Record {
     Nothing,
 }
 
+const _: () = {
+    let mut at = 0;
+    while at < Record::ALL.len() {
+        assert!(Record::ALL[at].1 as usize == at, "a file names what is recorded by its number, too");
+        at += 1;
+    }
+};
+
 impl Record {
     /// All of them, as they are written and numbered.
     pub const ALL: [(&'static str, Record); 5] = [
@@ -125,6 +132,14 @@ pub enum TestType {
     CycleDepthAndTargets,
 }
 
+const _: () = {
+    let mut at = 0;
+    while at < TestType::ALL.len() {
+        assert!(TestType::ALL[at].1 as usize == at, "a type of test stands at its number");
+        at += 1;
+    }
+};
+
 impl TestType {
     /// All of them in the order of their numbers, as they are written.
     pub const ALL: [(&'static str, TestType); 8] = [
@@ -140,9 +155,7 @@ impl TestType {
 
     /// In a configuration file, from 0.
     pub fn number(self) -> u8 {
-        narrow::<u8>(
-            TestType::ALL.iter().position(|(_, test)| *test == self).expect("all of them are listed"),
-        )
+        self as u8
     }
 }
 
@@ -159,6 +172,14 @@ pub enum Assignment {
     /// Workers of networks.
     Net,
 }
+
+const _: () = {
+    let mut at = 0;
+    while at < Assignment::ALL.len() {
+        assert!(Assignment::ALL[at].1 as usize == at, "an assignment stands at its number");
+        at += 1;
+    }
+};
 
 impl Assignment {
     /// All of them in the order of their numbers, as they are written.

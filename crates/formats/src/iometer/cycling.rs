@@ -36,6 +36,14 @@ pub fn sets(setup: &Setup, has: &Active) -> Vec<Active> {
             rows.flatten().collect()
         }
     };
+    debug_assert!(
+        sets.iter().all(|active| active
+            .iter()
+            .flatten()
+            .zip(has.iter().flatten())
+            .all(|(own, all)| own <= all)),
+        "a worker has no more targets than are its own"
+    );
     sets.into_iter().filter(|active| total(active) > 0).collect()
 }
 
@@ -65,6 +73,7 @@ fn growing(cycle: Cycle, set: impl Fn(u64) -> Active) -> Vec<Active> {
             return sets;
         }
         sets.push(next);
+        debug_assert!(sets.is_sorted_by_key(total), "each set has more at work than the one before it");
     }
     sets
 }

@@ -33,6 +33,15 @@ pub(super) const BINS: [(u64, &str); 21] = [
     (u64::MAX, " >= 10 s"),
 ];
 
+const _: () = {
+    let mut at = 1;
+    while at < BINS.len() {
+        assert!(BINS[at - 1].0 < BINS[at].0, "a bin begins where the one before it ends");
+        at += 1;
+    }
+    assert!(BINS[at - 1].0 == u64::MAX, "the last bin has no end");
+};
+
 /// Requests of one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Figures {

@@ -284,6 +284,7 @@ impl<'a> PlanBuilder<'a> {
 
     fn worker(&self, hand: &AssignedWorker<'_>, spec: &Spec, count: usize) -> Worker {
         let settings = hand.settings;
+        assert!(count <= hand.disks.len(), "a worker uses targets of its own");
         let disk = |disk: &usize| Disk { name: self.disks[*disk].name.clone(), target: *disk + 1 };
         let settings = WorkerSettings {
             depth: settings.depth,
@@ -462,6 +463,7 @@ pub(super) fn pattern_keys(lines: &[SpecLine]) -> Keys {
     let is_random = lines.iter().any(|line| line.random > 0);
     // With an alignment of its own, a sequential request begins at the next multiple of it.
     let steps = lines.iter().any(|line| line.random < 100 && line.align > 0 && line.size % line.align != 0);
+    assert!(!lines.is_empty(), "an access specification has a line at least");
     let first = lines[0];
     let keys = |align| {
         let keys = Keys::default();

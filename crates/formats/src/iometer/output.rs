@@ -112,7 +112,7 @@ impl Writer<'_> {
 
     fn results(&mut self, test: &Test, point: &Point) {
         self.line("'Results");
-        let header = self.header();
+        let header = headings(self.generation).join(",");
         self.line(&header);
         let cpu = Cpu::of(point);
         let mut at = 0;
@@ -197,27 +197,29 @@ impl Writer<'_> {
         fields.extend(figures);
         // Effectiveness and the network's columns are the manager's.
         fields.resize(fields.len() + 4, String::new());
+        assert_eq!(fields.len(), FIRST.len() + rates + LAST.len(), "all columns but those of bins");
         Some(fields.join(","))
     }
+}
 
-    fn header(&self) -> String {
-        let rates: &[&str] = match self.generation {
-            Generation::New => &[
-                "MiBps (Binary)",
-                "Read MiBps (Binary)",
-                "Write MiBps (Binary)",
-                "MBps (Decimal)",
-                "Read MBps (Decimal)",
-                "Write MBps (Decimal)",
-            ],
-            Generation::Old => &["MBps", "Read MBps", "Write MBps"],
-        };
-        let bins: &[&str] = match self.generation {
-            Generation::New => &BINS.map(|(_, name)| name),
-            Generation::Old => &[],
-        };
-        [FIRST, rates, LAST, bins].concat().join(",")
-    }
+/// What stands above the rows.
+fn headings(generation: Generation) -> Vec<&'static str> {
+    let rates: &[&str] = match generation {
+        Generation::New => &[
+            "MiBps (Binary)",
+            "Read MiBps (Binary)",
+            "Write MiBps (Binary)",
+            "MBps (Decimal)",
+            "Read MBps (Decimal)",
+            "Write MBps (Decimal)",
+        ],
+        Generation::Old => &["MBps", "Read MBps", "Write MBps"],
+    };
+    let bins: &[&str] = match generation {
+        Generation::New => &BINS.map(|(_, name)| name),
+        Generation::Old => &[],
+    };
+    [FIRST, rates, LAST, bins].concat()
 }
 
 const FIRST: &[&str] = &[
@@ -380,6 +382,7 @@ impl Row {
                 reads.bins.iter().zip(&writes.bins).map(|(reads, writes)| (reads + writes).to_string()),
             );
         }
+        debug_assert_eq!(fields.len(), headings(generation).len(), "a row has a field for each heading");
         fields.join(",")
     }
 

@@ -297,6 +297,7 @@ impl Command {
             return None;
         }
         let each = if self.shape.file_per_task { self.shape.tasks } else { 1 };
+        assert!(each > 0, "a repetition has a file at least");
         let first = self.first_file(iteration);
         Some(if each == 1 { first.to_string() } else { format!("{first}-{}", first + each - 1) })
     }

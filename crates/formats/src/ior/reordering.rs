@@ -21,6 +21,10 @@ pub(super) fn readers(shape: &Shape, iteration: u32) -> Option<Vec<u32>> {
                 let other = task + rand.below(tasks - task);
                 order.swap(task as usize, other as usize);
             }
+            debug_assert!(
+                (0..tasks).all(|task| order.contains(&task)),
+                "each task reads what another one wrote"
+            );
             Some(order)
         }
     }

@@ -32,6 +32,7 @@ impl Shape {
             return moved;
         }
         // The last task has its block last in each segment.
+        assert!(self.block > 0, "a block has a byte at least");
         let before = moved.saturating_sub(1) / self.block;
         let tasks = u64::from(self.tasks);
         (before * tasks + tasks - 1) * self.block + (moved - before * self.block)

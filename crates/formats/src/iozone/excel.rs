@@ -144,6 +144,7 @@ struct Sheet {
 
 impl Sheet {
     fn record(&mut self, kind: u16, content: &[u8]) {
+        assert!(content.len() <= usize::from(u16::MAX), "the length of a record has two bytes");
         self.bytes.extend(kind.to_le_bytes());
         self.bytes.extend(narrow::<u16>(content.len()).to_le_bytes());
         self.bytes.extend(content);

@@ -16,6 +16,7 @@ pub struct Pair {
 impl Pair {
     /// Whole records in the file.
     pub fn records(self) -> u64 {
+        assert!(self.record_kib > 0, "a record has a KiB at least");
         self.file_kib / self.record_kib
     }
 
@@ -41,6 +42,7 @@ pub struct Range {
 
 impl Range {
     fn sizes(self, factor: u64) -> Vec<u64> {
+        assert!(self.min_kib > 0, "nothing times a factor does not grow");
         let next = |size: &u64| size.checked_mul(factor.max(2)).filter(|next| *next <= self.max_kib);
         std::iter::successors(Some(self.min_kib).filter(|min| *min <= self.max_kib), next).collect()
     }

@@ -99,6 +99,7 @@ impl Command {
 
     /// What each of so many children has, where one size was asked for.
     pub(super) fn of_child(&self, pair: Pair, children: u32) -> Pair {
+        debug_assert!(pair.record_kib <= pair.file_kib, "a file holds a record");
         let share = if self.divides { u64::from(children.max(1)) } else { 1 };
         Pair { file_kib: (pair.file_kib / share).max(pair.record_kib), ..pair }
     }

@@ -73,6 +73,7 @@ impl Row {
             text += &format!("{:16}{:8}", pair.file_kib, pair.record_kib);
             *self = Row { pair: Some(pair), column: PAIR_END };
         }
+        assert!(pass.column_end() > self.column, "a figure ends behind the one before it");
         let width = pass.column_end() - self.column;
         self.column = pass.column_end();
         text + &format!("{figure:width$}")

@@ -34,6 +34,14 @@ pub enum Test {
     TreeRemoval,
 }
 
+const _: () = {
+    let mut at = 0;
+    while at < Test::ALL.len() {
+        assert!(Test::ALL[at].0 as usize == at, "a test stands at its own place");
+        at += 1;
+    }
+};
+
 impl Test {
     /// All of them, in the order of their lines, as they are printed.
     pub(super) const ALL: [(Test, &'static str); 10] = [

@@ -187,7 +187,12 @@ impl Courses {
                 "tests of {first} to {last} tasks (`-f`, `-l`) are not those of {tasks} tasks at most; `--tasks` says how many there are"
             )));
         }
-        Ok((first..=last).step_by(self.stride.unwrap_or(1) as usize).collect())
+        let courses: Vec<u32> = (first..=last).step_by(self.stride.unwrap_or(1) as usize).collect();
+        debug_assert!(
+            courses.iter().all(|course| (1..=tasks).contains(course)),
+            "a test is of tasks there are"
+        );
+        Ok(courses)
     }
 }
 
@@ -221,6 +226,7 @@ impl Draft {
 
     /// Items of each task in a tree in which so many directories hold some: as many in each.
     fn items_of(&self, holders: u64) -> Result<u64, Refusal> {
+        assert!(holders > 0, "a tree has a directory that holds files");
         let all = match (self.items, self.per_directory) {
             (Some(items), None) => Some(items / holders * holders).filter(|items| *items > 0),
             (None, Some(each)) => each.checked_mul(holders),

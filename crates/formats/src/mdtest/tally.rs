@@ -83,6 +83,7 @@ impl Tally {
         let added = |task: usize| of_tasks.get(task).copied().unwrap_or(before);
         let tasks = workers(point).enumerate();
         let tasks = tasks.map(|(task, (ops, took))| Part { ops, seconds: took + added(task) }).collect();
+        debug_assert!(of_tasks.iter().all(|took| *took >= 0.0), "what came before took time");
         self.rows.push(Row { test, iteration, ops, seconds, tasks });
     }
 

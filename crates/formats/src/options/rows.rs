@@ -4,9 +4,22 @@ use std::ops::RangeInclusive;
 
 use super::{Does, Opt, Read, UNLISTED};
 
+const fn row<T>(names: &'static str, value: &'static str, help: &'static str, does: Does<T>) -> Opt<T> {
+    let letters = names.as_bytes();
+    assert!(!letters.is_empty(), "an option has a name");
+    let mut at = 0;
+    while at < letters.len() {
+        let is_first = at == 0 || letters[at - 1] == b' ';
+        assert!(letters[at] != b' ' || !is_first, "one blank is between two names");
+        at += 1;
+    }
+    assert!(letters[at - 1] != b' ', "a name stands behind each blank");
+    Opt { names, value, help, does }
+}
+
 /// An option that stands alone.
 pub(crate) const fn flag<T>(names: &'static str, help: &'static str, set: fn(&mut T)) -> Opt<T> {
-    Opt { names, value: "", help, does: Does::Flag(set) }
+    row(names, "", help, Does::Flag(set))
 }
 
 /// An option with a whole number.
@@ -16,7 +29,8 @@ pub(crate) const fn number<T>(
     range: RangeInclusive<u32>,
     set: fn(&mut T, u32),
 ) -> Opt<T> {
-    Opt { names, value: "N", help, does: Does::Number(range, set) }
+    assert!(*range.start() <= *range.end(), "some number is in a range");
+    row(names, "N", help, Does::Number(range, set))
 }
 
 /// An option with any text.
@@ -26,7 +40,7 @@ pub(crate) const fn text<T>(
     help: &'static str,
     set: fn(&mut T, &str),
 ) -> Opt<T> {
-    Opt { names, value, help, does: Does::Text(set) }
+    row(names, value, help, Does::Text(set))
 }
 
 /// An option with one text or more.
@@ -36,17 +50,19 @@ pub(crate) const fn several<T>(
     help: &'static str,
     add: fn(&mut T, &str),
 ) -> Opt<T> {
-    Opt { names, value, help, does: Does::Several(add) }
+    row(names, value, help, Does::Several(add))
 }
 
 /// An option with one of `words`.
 pub(crate) const fn one_of<T>(names: &'static str, help: &'static str, words: &'static [Opt<T>]) -> Opt<T> {
-    Opt { names, value: "WORD", help, does: Does::One(words) }
+    assert!(!words.is_empty(), "an option of words has some");
+    row(names, "WORD", help, Does::One(words))
 }
 
 /// An option with some of `words`, commas between them.
 pub(crate) const fn some_of<T>(names: &'static str, help: &'static str, words: &'static [Opt<T>]) -> Opt<T> {
-    Opt { names, value: "WORDS", help, does: Does::Some(words) }
+    assert!(!words.is_empty(), "an option of words has some");
+    row(names, "WORDS", help, Does::Some(words))
 }
 
 /// An option whose value `read` makes out.
@@ -56,7 +72,7 @@ pub(crate) const fn parsed<T>(
     help: &'static str,
     read: Read<T>,
 ) -> Opt<T> {
-    Opt { names, value, help, does: Does::Parsed(read) }
+    row(names, value, help, Does::Parsed(read))
 }
 
 /// The same, where a value is only one that stands in the same word, and may be left out.
@@ -66,7 +82,7 @@ pub(crate) const fn optional<T>(
     help: &'static str,
     read: Read<T>,
 ) -> Opt<T> {
-    Opt { names, value, help, does: Does::Optional(read) }
+    row(names, value, help, Does::Optional(read))
 }
 
 /// An option whose value is several, commas between them, each of which `read` makes out.
@@ -76,30 +92,30 @@ pub(crate) const fn some_assigned<T>(
     help: &'static str,
     read: Read<T>,
 ) -> Opt<T> {
-    Opt { names, value, help, does: Does::Each(read) }
+    row(names, value, help, Does::Each(read))
 }
 
 /// An option without a value that is accepted and changes nothing, and why.
 pub(crate) const fn ignored<T>(names: &'static str, why: &'static str) -> Opt<T> {
-    Opt { names, value: "", help: why, does: Does::Ignored }
+    row(names, "", why, Does::Ignored)
 }
 
 /// Options that the tool has and Fathom does not, and why.
 pub(crate) const fn unsupported<T>(names: &'static str, why: &'static str) -> Opt<T> {
-    Opt { names, value: "", help: why, does: Does::Unsupported }
+    row(names, "", why, Does::Unsupported)
 }
 
 /// Options that the tool reads and its manual does not have, which are refused, and why.
 pub(crate) const fn unlisted<T>(names: &'static str, why: &'static str) -> Opt<T> {
-    Opt { names, value: UNLISTED, help: why, does: Does::Unsupported }
+    row(names, UNLISTED, why, Does::Unsupported)
 }
 
 /// An option that the tool answers and then ends (its help, its version), where it stands alone.
 pub(crate) const fn alone<T>(names: &'static str, help: &'static str) -> Opt<T> {
-    Opt { names, value: "", help, does: Does::Alone }
+    row(names, "", help, Does::Alone)
 }
 
 /// Options that ask for help, and get `text`.
 pub(crate) const fn usage<T>(names: &'static str, text: &'static str) -> Opt<T> {
-    Opt { names, value: "", help: text, does: Does::Usage }
+    row(names, "", text, Does::Usage)
 }

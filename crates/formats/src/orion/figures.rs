@@ -94,6 +94,7 @@ fn merge(sum: &mut Option<Flow>, one: Option<Flow>) {
     match sum {
         None => *sum = Some(one),
         Some(sum) => {
+            debug_assert_eq!(sum.size_bytes, one.size_bytes, "repetitions have requests of one size");
             let measured_ns = sum.measured_ns + one.measured_ns;
             sum.add(one);
             sum.measured_ns = measured_ns;
@@ -184,6 +185,7 @@ impl Flow {
 
     /// Requests a second.
     pub fn iops(&self) -> f64 {
+        assert!(self.measured_ns > 0, "a rate is that of some time");
         self.ops as f64 * 1e9 / self.measured_ns as f64
     }
 

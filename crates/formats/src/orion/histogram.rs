@@ -12,6 +12,7 @@ use super::points::Load;
 const FIRST_US: u64 = 32;
 /// The last one does.
 const LAST_US: u64 = 1 << 28;
+const _: () = assert!(FIRST_US.is_power_of_two() && FIRST_US < LAST_US && LAST_US.is_power_of_two());
 
 /// The histograms of one data point: of its small requests, then of its large ones.
 pub(super) fn histograms_of(load: Load, small: Option<&Flow>, large: Option<&Flow>) -> String {
@@ -47,6 +48,7 @@ fn table(name: &str, load: Load, flow: &Flow) -> String {
 }
 
 fn line(from_us: u64, to_us: u64, flow: &Flow) -> String {
+    assert!(from_us < to_us && to_us <= LAST_US, "a bucket ends behind its beginning");
     let cell = |times: &Histogram, width: usize| {
         // What is slower than the last bucket's end is in the last bucket all the same.
         let until = if to_us == LAST_US { times.count() } else { below(times, to_us * 1000) };

@@ -48,6 +48,7 @@ fn ladder(max: u32, steps: u32) -> Vec<u32> {
 }
 
 fn rungs(max: u32, step: u32) -> Vec<u32> {
+    assert!(step > 0, "a ladder without steps has no end");
     let first = 1..=step.min(max);
     first.chain((2..).map(|times| step * times).take_while(|load| *load <= max)).collect()
 }
@@ -80,6 +81,14 @@ impl Command {
                 Grid::of(&with_none(&small), &with_none(&large))
             }
         };
+        debug_assert!(
+            grid.total as usize >= grid.points.len(),
+            "the empty point is counted beside the others"
+        );
+        debug_assert!(
+            grid.points.iter().collect::<BTreeSet<_>>().len() == grid.points.len(),
+            "each load is measured once"
+        );
         match grid.points.len() + self.warmings(&grid) {
             0 => Err(Refusal::usage(TOOL, "no requests in flight measure nothing")),
             1..=MOST_POINTS => Ok(grid),

@@ -18,6 +18,8 @@ struct Table<'a> {
 
 impl Table<'_> {
     fn text(&self, shape: Shape) -> String {
+        debug_assert!(self.columns.is_sorted_by(|one, next| one < next), "loads grow from column to column");
+        debug_assert!(self.rows.is_sorted_by(|one, next| one < next), "loads grow from row to row");
         let mut text = String::new();
         if shape == Shape::V112 {
             for line in self.words {
@@ -37,6 +39,7 @@ impl Table<'_> {
                 .iter()
                 .map(|small| (self.cell)(self.figures.cell(Load { small: *small, large: *row })?))
                 .collect();
+            debug_assert_eq!(cells.len(), self.columns.len(), "a row has a cell for each column");
             let measured = cells.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
             text += &format!("{row:11}");
             for cell in &cells[..measured] {

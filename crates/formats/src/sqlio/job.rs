@@ -156,6 +156,7 @@ impl Command {
             )));
         }
         let (row, width) = (u64::from(blocks) * self.block(), u64::from(blocks / threads) * self.block());
+        assert!(rows > 0, "a stripe has a row at least");
         let span = u64::from(rows - 1).saturating_mul(row).saturating_add(width);
         let keys = Keys::default().with("span", Bytes::new(span)).with("worker_offset", Bytes::new(width));
         Ok(keys.with("pattern", format!("columns({row}B, {width}B)")))
@@ -163,6 +164,7 @@ impl Command {
 
     fn in_turn(&self, files: &[File]) -> Result<Keys, Refusal> {
         let usage = |what: &str| Refusal::usage(TOOL, what);
+        assert!(!files.is_empty(), "files are visited in turn");
         let size = files[0].size;
         if files.iter().any(|file| file.size != size) {
             return Err(usage(

@@ -65,6 +65,7 @@ pub fn preamble(command: &Command, files: &[File]) -> String {
     }
     for file in files.iter().filter(|file| file.expands()) {
         let File { name, needs, found, .. } = file;
+        assert!(needs > found, "what is expanded becomes larger");
         text += &format!(
             "size of file {name} needs to be: {needs} bytes\ncurrent file size:\t{found} bytes\nneed to expand by:\t{} \
              bytes\nexpanding {name} ...",
@@ -123,6 +124,7 @@ impl Figures {
             let ms = bucket.low().get() / 1_000_000;
             counts[(ms as usize).min(BINS - 1)] += bucket.count;
         }
+        debug_assert_eq!(counts.iter().sum::<u64>(), self.response.count(), "each request is in a bin");
         let total = self.response.count().max(1);
         counts.map(|count| narrow::<u64>(u128::from(count) * 100 / u128::from(total)))
     }

@@ -78,6 +78,7 @@ fn rows(subject: &Subject<'_>, groups: &[Group<'_>], runs: &[usize], metric: Met
         let (number, interval) = one.figure(metric)?;
         Some(Dot { series, value: number.value, band: band(interval.as_ref()) })
     };
+    debug_assert!(runs.is_sorted_by(|one, next| one < next), "each run once, in order");
     let series = |run: usize| runs.iter().position(|other| *other == run).unwrap_or(0);
     if runs.len() <= HUES {
         let row = |(name, points): &Group<'_>| Row {

@@ -26,6 +26,13 @@ const EVENTS: usize = 3;
 const LONGEST_NS: u64 = 100_000_000 * 1_000_000_000;
 /// The percentiles of the table.
 const TABLE: [(f64, &str); 3] = [(0.5, "p50 ≤"), (0.99, "p99 ≤"), (1.0, "longest ≤")];
+const _: () = {
+    let mut at = 1;
+    while at < TABLE.len() {
+        assert!(TABLE[at - 1].0 < TABLE[at].0, "quantiles come from the lowest up");
+        at += 1;
+    }
+};
 
 /// A panel for each workload of each point.
 pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Figure> {
@@ -98,6 +105,7 @@ impl Map<'_> {
                 count: *count as f64,
             }
         };
+        debug_assert!(range.0 <= range.1, "the axis of latencies has its ends in order");
         Density {
             plot: Plot {
                 x: Axis {

@@ -177,6 +177,7 @@ fn groups<'a>(case: &[Measured<'a>]) -> Vec<Vec<Measured<'a>>> {
     let groups = grouped(case.iter().map(|one| (key(one), *one)));
     let mut groups: Vec<Vec<Measured<'a>>> = groups.into_iter().map(|(_, group)| group).collect();
     let most = groups.iter().map(|group| runs_of(group).len()).max().unwrap_or(0);
+    debug_assert!(groups.iter().all(|group| !group.is_empty()), "a group is of points");
     groups.retain(|group| most > 1 && runs_of(group).len() == most);
     groups
 }

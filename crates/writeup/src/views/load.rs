@@ -99,7 +99,9 @@ impl<'l, 'a> Panels<'l, 'a> {
             panels.iter_mut().for_each(|(_, lines)| thin(lines));
         }
         let drawn = panels.iter().map(|(_, lines)| lines.len()).sum();
-        Panels { panels, lines: (long().count(), drawn) }
+        let all = long().count();
+        assert!(drawn <= all, "what is drawn is some of all lines");
+        Panels { panels, lines: (all, drawn) }
     }
 
     /// What a subtitle says of lines that are left out; empty where all are drawn.
@@ -123,6 +125,7 @@ fn thin(lines: &mut Vec<Named<'_, '_>>) {
         return;
     }
     let kept: Vec<usize> = (0..HUES).map(|place| (count - 1) * place / last).collect();
+    debug_assert!(kept.is_sorted_by(|one, next| one < next), "each line is kept once, in order");
     let mut at = 0..;
     lines.retain(|_| at.next().is_some_and(|at| kept.contains(&at)));
     lines.iter_mut().enumerate().for_each(|(hue, line)| line.1 = hue);

@@ -71,6 +71,7 @@ impl<'a> Subject<'a> {
     }
 
     pub fn label(&self, run: usize) -> &'a str {
+        assert!(run < self.labels.len(), "each run has a label");
         &self.labels[run]
     }
 

@@ -47,6 +47,7 @@ pub(super) fn latency(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<
     let first =
         traced.iter().max_by(|one, other| one.share.all.mean_ns.total_cmp(&other.share.all.mean_ns))?;
     let kinds = kinds(&traced);
+    assert!(kinds.len() <= HUES, "each part that is drawn has a colour");
     let segments = |one: &Traced<'_>| {
         let own = kinds
             .iter()

@@ -16,6 +16,13 @@ const PANELS: usize = 6;
 const BEYOND: f64 = 10.0;
 /// The percentiles of the table.
 const TABLE: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
+const _: () = {
+    let mut at = 1;
+    while at < TABLE.len() {
+        assert!(TABLE[at - 1] < TABLE[at], "quantiles come from the lowest up");
+        at += 1;
+    }
+};
 
 /// A panel for each point, a line for each of its operations and sizes in each run.
 pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Figure> {
@@ -129,6 +136,7 @@ impl Class<'_> {
 
     /// Equal steps along the logarithm of the tail.
     fn spectrum(&self) -> Vec<Mark> {
+        debug_assert!(!self.histogram.is_empty(), "a class is of requests");
         const STEPS: u32 = 60;
         let tail = self.tail();
         let at = |step: u32| tail.powf(f64::from(step) / f64::from(STEPS));

@@ -84,6 +84,7 @@ fn name(subject: &Subject<'_>, works: &mut [Work<'_>]) {
         .collect();
     let differs: Vec<usize> =
         (0..3).filter(|part| parts.iter().any(|own| own[*part] != parts[0][*part])).collect();
+    assert_eq!(works.len(), parts.len(), "each work has its parts of a name");
     for (work, parts) in works.iter_mut().zip(&parts) {
         let told: Vec<&str> = differs.iter().map(|part| parts[*part].as_str()).collect();
         work.name = if told.is_empty() { parts[1].clone() } else { told.join(", ") };

@@ -182,6 +182,7 @@ fn chart(load: Measured<'_>) -> Chart {
         parts.retain(|part| part.rank.lost.is_some() || slow.contains(&part.rank.rank));
         parts.truncate(DRAWN);
     }
+    debug_assert!(parts.len() <= DRAWN, "no more ranks than the chart has rows for");
     let row = |part: &Part<'_>| {
         let rate = part.rate().filter(|_| part.rank.is_counted());
         Row {

@@ -110,6 +110,7 @@ struct Part {
 
 impl Part {
     fn rows<'t>(&self, table: &'t Table) -> &'t [Vec<Cell>] {
+        assert!(0 < self.first && self.first <= self.last, "a part has a row at least");
         &table.rows[self.first as usize - 1..self.last as usize]
     }
 }

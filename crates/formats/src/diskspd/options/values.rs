@@ -88,6 +88,8 @@ pub(super) fn shares(text: &str) -> Option<Spread> {
         (_, 0) => return None,
         rest => parts.push(rest),
     }
+    debug_assert_eq!(parts.iter().map(|part| part.0).sum::<u32>(), 100, "all requests have a place");
+    debug_assert_eq!(parts.iter().map(|part| part.1).sum::<u32>(), 100, "the parts are the whole target");
     parts.retain(|part| part.1 > 0);
     Some(Spread::Percent(parts))
 }
@@ -105,6 +107,7 @@ pub(super) fn places(text: &str, block: u64) -> Option<Spread> {
     if rest > 0 {
         parts.push((rest, None));
     }
+    debug_assert_eq!(parts.iter().map(|part| part.0).sum::<u32>(), 100, "all requests have a place");
     Some(Spread::Bytes(parts))
 }
 

@@ -136,11 +136,11 @@ pub(super) const TESTS: &[Opt<Draft>] = &[
     }),
     text("-X", "FILE", "the write passes follow a telemetry file", |draft, file| {
         draft.says(&format!("Using write telemetry file \"{file}\"")).write_telemetry =
-            Some(Telemetry { file: file.into(), reach: 0 })
+            Some(Telemetry { file: file.into(), reach: 0 });
     }),
     text("-Y", "FILE", "the read passes follow a telemetry file", |draft, file| {
         draft.says(&format!("Using read telemetry file \"{file}\"")).read_telemetry =
-            Some(Telemetry { file: file.into(), reach: 0 })
+            Some(Telemetry { file: file.into(), reach: 0 });
     }),
 ];
 

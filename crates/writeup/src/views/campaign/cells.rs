@@ -96,6 +96,7 @@ impl<'a> Subject<'a> {
             series = vec!["found".to_owned()];
         }
         let levels = series.len();
+        assert!(0 < levels && levels < HUES, "a colour is left for who claims something");
         for claim in claims {
             if !series[levels..].contains(&claim.by) && series.len() < HUES {
                 series.push(claim.by.clone());
