@@ -80,6 +80,12 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Makes a failure of what the system said while doing `what`.
+    pub fn system<E: Into<std::io::Error>>(what: impl Into<String>) -> impl Fn(E) -> Failure {
+        let what = what.into();
+        move |source| Failure::System { what: what.clone(), source: source.into() }
+    }
+
     /// Says what is to be said at length, and gives the ending.
     pub fn ending(self) -> Ending {
         let code = match &self {

@@ -23,7 +23,7 @@ use crate::target::Resolved;
 ///
 /// A file that is not there is made. One that is there and is not Fathom's own is cut, expanded or written with
 /// consent alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlainFile {
     /// The least that it holds in the end, and the size that addresses are drawn from.
     pub size: Bytes,

@@ -31,21 +31,17 @@ pub fn run_103(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Fa
 
 fn run(generation: Generation, context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let (key, number) = SEMAPHORES;
-    let system = |what: &str| {
-        let what = what.to_owned();
-        move |source| Failure::System { what, source }
-    };
     match Request::parse(generation, arguments)? {
         Request::Test(command) => test(&command, context),
         Request::Semaphores(copies) => {
             let made = Semaphores::create(key, number, narrow::<i32>(copies));
-            made.map_err(system("making semaphores"))?;
+            made.map_err(Failure::system("making semaphores"))?;
             terminal::say(&format!("Creating semaphore for {copies} procs."));
             Ok(Ending::done())
         }
         Request::NoSemaphores => {
             let removed = Semaphores::open(key, number).and_then(Semaphores::remove);
-            removed.map_err(system("removing the semaphores"))?;
+            removed.map_err(Failure::system("removing the semaphores"))?;
             terminal::say("Semaphore removed.");
             Ok(Ending::done())
         }
@@ -106,15 +102,8 @@ fn test_once(
     semaphores: Option<Semaphores>,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let files = job.data_files.iter().map(|file| PlainFile {
-        size: Bytes::new(file.bytes),
-        expand: false,
-        noise: false,
-        whole: false,
-        ends_early: false,
-        cut: None,
-        keep: false,
-    });
+    let files =
+        job.data_files.iter().map(|file| PlainFile { size: Bytes::new(file.bytes), ..PlainFile::default() });
     let scratch = Scratch { plain: files.collect(), ..Scratch::default() };
     let session = context.open(command.generation.tool(), &job.translated, scratch)?;
     let stop = session.stop();
@@ -129,7 +118,7 @@ fn test_once(
         }
         words.hear(event);
     });
-    lost.map_err(|source| Failure::System { what: "waiting for the other copies".into(), source })?;
+    lost.map_err(Failure::system("waiting for the other copies"))?;
     if recorded.run.ending.complete {
         let figures = Figures::of(&recorded.run.points);
         if command.runs.is_none() {

@@ -31,20 +31,16 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     let files = match (command.side, found.kind) {
         (Side::Write(_), TargetKind::File | TargetKind::NewFile) => vec![PlainFile {
             size: Bytes::new(transfer.start + transfer.total),
-            expand: false,
-            noise: false,
-            whole: false,
-            ends_early: false,
             cut: command.truncate.then_some(Bytes::new(transfer.start)),
             keep: true,
+            ..PlainFile::default()
         }],
         _ => Vec::new(),
     };
     let scratch = Scratch { plain: files, ..Scratch::default() };
     let session = context.open("dd", &command.translate(transfer, found, context.seed()), scratch)?;
     let asked = Arc::new(AtomicBool::new(false));
-    signals::set_when_asked(asked.clone())
-        .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+    signals::set_when_asked(asked.clone()).map_err(Failure::system("listening for signals"))?;
     let mut words = Words { command: &command, asked, before: (0, 0), width: 0, seconds: 0 };
     let recorded = session.measure(&mut |event| words.hear(event));
     words.end_line();
@@ -79,11 +75,11 @@ fn say(command: &Command, copied: &Copied) {
 /// word of dd's.
 fn nothing(command: &Command, transfer: Transfer, found: TargetInfo) -> Result<Ending, Failure> {
     let (name, clock) = (&command.target, host::clock::Clock::start());
-    let failed = |source| Failure::System { what: format!("dd: making {name}"), source };
+    let failed = Failure::system(format!("dd: making {name}"));
     match (command.side, found.kind) {
         (Side::Write(_), TargetKind::NewFile) => {
-            let file = std::fs::File::create_new(units::name::path(name)).map_err(failed)?;
-            file.set_len(transfer.start).map_err(failed)?;
+            let file = std::fs::File::create_new(units::name::path(name)).map_err(&failed)?;
+            file.set_len(transfer.start).map_err(&failed)?;
         }
         (Side::Write(_), TargetKind::File) if command.truncate && found.size != transfer.start => {
             let what =
@@ -104,6 +100,7 @@ fn nothing(command: &Command, transfer: Transfer, found: TargetInfo) -> Result<E
 
 /// dd has read one block more when it notices, and does not count a block that was written in part.
 fn out_of_space(copied: Copied, transfer: Transfer) -> Copied {
+    assert!(transfer.runs_out, "what fits is written");
     Copied { blocks_in: (transfer.full() + 1, 0), blocks_out: (transfer.full(), 0), ..copied }
 }
 

@@ -30,16 +30,15 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     let found: Vec<TargetInfo> =
         looks.iter().map(|look| TargetInfo::sized(look.size.get(), look.kind == LookKind::Device)).collect();
     let sizes = command.sizes(&found)?;
+    assert_eq!(sizes.len(), found.len(), "each target has a size");
     let plain = |size: &u64| {
         let size = Bytes::new(*size);
         PlainFile {
             size,
             expand: command.create.is_some(),
-            noise: false,
             cut: command.create.map(Bytes::new),
-            whole: false,
-            ends_early: false,
             keep: true,
+            ..PlainFile::default()
         }
     };
     let plain: Vec<PlainFile> = match found.iter().any(|found| !found.is_fixed()) {

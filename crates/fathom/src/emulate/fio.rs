@@ -38,10 +38,10 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
 
 /// Prints the lines of a log that was stored compressed.
 fn inflate(path: &str) -> Result<Ending, Failure> {
-    let failed = |source| Failure::System { what: format!("printing the log {path}"), source };
-    let stored = std::fs::read(path).map_err(failed)?;
+    let failed = Failure::system(format!("printing the log {path}"));
+    let stored = std::fs::read(path).map_err(&failed)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
-    inflate_log(&stored, &mut out).and_then(|()| out.flush()).map_err(failed)?;
+    inflate_log(&stored, &mut out).and_then(|()| out.flush()).map_err(&failed)?;
     Ok(Ending::done())
 }
 
@@ -83,8 +83,7 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         check_file(path)?;
     }
     if let Some(by) = command.nice() {
-        niceness::be_nicer(by)
-            .map_err(|source| Failure::System { what: format!("the niceness of nice={by}"), source })?;
+        niceness::be_nicer(by).map_err(Failure::system(format!("the niceness of nice={by}")))?;
     }
     let _held = held(&command)?;
     check_apart(&command.writes(), &command.translated().targets)?;
@@ -195,7 +194,7 @@ fn held(command: &Command) -> Result<Option<Pinned>, Failure> {
     if amount.is_zero() {
         return Ok(None);
     }
-    let failed = |source| Failure::System { what: format!("locking {amount} of memory (lockmem)"), source };
+    let failed = Failure::system(format!("locking {amount} of memory (lockmem)"));
     Pinned::hold(amount).map(Some).map_err(failed)
 }
 
@@ -205,10 +204,8 @@ fn plain_files(sizes: &[u64], keep: bool) -> Vec<PlainFile> {
         size: Bytes::new(*size),
         expand: true,
         noise: true,
-        cut: None,
-        whole: false,
-        ends_early: false,
         keep,
+        ..PlainFile::default()
     };
     sizes.iter().map(file).collect()
 }
@@ -299,8 +296,7 @@ fn make_folders(command: &Command) -> Result<(), Failure> {
     for name in command.files() {
         let path = units::name::path(name);
         let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { continue };
-        let failed =
-            |source| Failure::System { what: format!("making the folder {}", folder.display()), source };
+        let failed = Failure::system(format!("making the folder {}", folder.display()));
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
     }
     Ok(())

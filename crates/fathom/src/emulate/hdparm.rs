@@ -34,6 +34,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         };
         orders.push((order, found.size.get()));
     }
+    assert_eq!(orders.len(), command.devices.len(), "each device was looked at");
     let mut ending = Ending::done();
     for (device, (order, size)) in command.devices.iter().zip(&orders) {
         let session =

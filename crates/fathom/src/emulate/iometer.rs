@@ -87,10 +87,10 @@ fn check_results(results: &Destination) -> Result<(), Failure> {
 
 fn deliver(results: &Destination, text: &str) -> Result<(), Failure> {
     let Destination::File(path) = results else { return print(text) };
-    let system = |source| Failure::System { what: format!("writing {path}"), source };
+    let system = Failure::system(format!("writing {path}"));
     let mut file =
-        OpenOptions::new().append(true).create(true).open(units::name::path(path)).map_err(system)?;
-    file.write_all(text.as_bytes()).map_err(system)?;
+        OpenOptions::new().append(true).create(true).open(units::name::path(path)).map_err(&system)?;
+    file.write_all(text.as_bytes()).map_err(&system)?;
     terminal::say(&format!("iometer: results are at the end of {path}"));
     Ok(())
 }

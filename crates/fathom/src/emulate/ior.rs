@@ -146,6 +146,7 @@ impl Held {
             let what = format!("-M: {bytes} of this host's {all} bytes of memory leave nothing to run with");
             return Err(usage(what));
         }
+        assert!(processes > 0, "this process is one of them");
         let own = narrow::<usize>(bytes / processes);
         held.try_reserve_exact(own).map_err(|error| usage(format!("-M: {own} bytes of memory: {error}")))?;
         held.resize(own, 1);
@@ -265,6 +266,7 @@ fn of_others(command: &Command, job: &Job, rank: usize, ranks: u32) -> Vec<usize
         return Vec::new();
     }
     let tasks = command.shape.tasks;
+    assert!(tasks > 0, "a file is that of a task");
     let own = Rank::new(narrow(rank), ranks, false).share(tasks);
     let is_own = |number: &usize| own.contains(&narrow(number % narrow::<usize>(tasks)));
     (0..job.files.len()).filter(|number| !is_own(number)).collect()
@@ -274,12 +276,10 @@ fn of_others(command: &Command, job: &Job, rank: usize, ranks: u32) -> Vec<usize
 fn plain_file(command: &Command, file: &DataFile) -> PlainFile {
     PlainFile {
         size: Bytes::new(file.bytes),
-        expand: false,
-        noise: false,
-        whole: false,
         ends_early: command.writes && command.shape.stonewall.is_some(),
         cut: (command.writes && !command.uses_existing).then_some(Bytes::ZERO),
         keep: command.keeps,
+        ..PlainFile::default()
     }
 }
 
@@ -345,8 +345,7 @@ impl Paper {
     fn put(&self, text: &str) -> Result<(), Failure> {
         let Some((path, file)) = &self.file else { return print(text) };
         let mut file = file;
-        file.write_all(text.as_bytes())
-            .map_err(|source| Failure::System { what: format!("writing {path}"), source })
+        file.write_all(text.as_bytes()).map_err(Failure::system(format!("writing {path}")))
     }
 }
 

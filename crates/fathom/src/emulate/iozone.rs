@@ -73,11 +73,10 @@ fn plain_file(command: &Command) -> PlainFile {
     PlainFile {
         size: Bytes::new(command.largest_file()),
         expand: command.mapped,
-        noise: false,
         whole: !command.children.is_empty(),
-        ends_early: false,
         cut: command.empties().then_some(Bytes::ZERO),
         keep: command.keep,
+        ..PlainFile::default()
     }
 }
 
@@ -123,7 +122,7 @@ fn usage<T>(what: String) -> Result<T, Failure> {
 fn write_new(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     let opened = OpenOptions::new().write(true).create_new(true).open(path);
     let written = opened.and_then(|mut file| file.write_all(bytes));
-    written.map_err(|source| Failure::System { what: format!("writing {path}"), source })
+    written.map_err(Failure::system(format!("writing {path}")))
 }
 
 /// What is said, from point to point.

@@ -75,8 +75,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     if let Some((path, mut file)) = details {
         let text: String = courses.iter().map(|(_, tally)| tally.details(command.items)).collect();
         let text = Tally::details_heading() + &text;
-        file.write_all(text.as_bytes())
-            .map_err(|source| Failure::System { what: format!("writing {path}"), source })?;
+        file.write_all(text.as_bytes()).map_err(Failure::system(format!("writing {path}")))?;
     }
     if let Some(what) = op_files.finish() {
         return Ok(Ending { code: 5, reason: what });

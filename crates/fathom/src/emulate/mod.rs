@@ -73,62 +73,69 @@ struct Tool {
     run: fn(&Context<'_>, &[String]) -> Result<Ending, Failure>,
 }
 
+const fn tool(
+    names: &'static [&'static str],
+    about: &'static str,
+    run: fn(&Context<'_>, &[String]) -> Result<Ending, Failure>,
+) -> Tool {
+    Tool { names, about, run }
+}
+
 const TOOLS: &[Tool] = &[
-    Tool {
-        names: &["bonnie++"],
-        about: "Bonnie++ 2.00: characters, blocks, rewriting, seeks and small files",
-        run: bonnie::run_200,
-    },
-    Tool { names: &["bonnie"], about: "the same as version 1.03e", run: bonnie::run_103 },
-    Tool { names: &["dd"], about: "one stream, one block at a time, to a target or from one", run: dd::run },
-    Tool { names: &["fio"], about: "fio's job files and options; text, JSON and terse", run: fio::run },
-    Tool {
-        names: &["iometer", "Iometer", "IOmeter"],
-        about: "access specifications of an .icf file, with its workers, targets and cycling",
-        run: iometer::run,
-    },
-    Tool {
-        names: &["dynamo"],
-        about: "Iometer's other half; says why it is not supported",
-        run: iometer::run_dynamo,
-    },
-    Tool {
-        names: &["hdparm"],
-        about: "timings of a device and of memory, and what a drive reports: -t -T -a -g -i -I -r",
-        run: hdparm::run,
-    },
-    Tool {
-        names: &["orion"],
-        about: "small random and large requests at once, a data point for each number of them in flight",
-        run: orion::run,
-    },
-    Tool {
-        names: &["ior"],
-        about: "segments of blocks of transfers by several tasks, in one shared file or one for each",
-        run: ior::run,
-    },
-    Tool {
-        names: &["iozone"],
-        about: "thirteen kinds of passes over files, by file and record size or by several children",
-        run: iozone::run,
-    },
-    Tool {
-        names: &["mdtest"],
-        about: "directories and small files made, looked at, read and removed, in a tree",
-        run: mdtest::run,
-    },
-    Tool {
-        names: &["seeker"],
-        about: "random reads of one sector, one at a time, for 30 seconds",
-        run: seeker::run,
-    },
-    Tool {
-        names: &["diskspd"],
-        about: "threads on each target, each with a pattern of its own",
-        run: diskspd::run,
-    },
-    Tool { names: &["sqlio"], about: "one kind of request, threads on each file", run: sqlio::run },
+    tool(
+        &["bonnie++"],
+        "Bonnie++ 2.00: characters, blocks, rewriting, seeks and small files",
+        bonnie::run_200,
+    ),
+    tool(&["bonnie"], "the same as version 1.03e", bonnie::run_103),
+    tool(&["dd"], "one stream, one block at a time, to a target or from one", dd::run),
+    tool(&["fio"], "fio's job files and options; text, JSON and terse", fio::run),
+    tool(
+        &["iometer", "Iometer", "IOmeter"],
+        "access specifications of an .icf file, with its workers, targets and cycling",
+        iometer::run,
+    ),
+    tool(&["dynamo"], "Iometer's other half; says why it is not supported", iometer::run_dynamo),
+    tool(
+        &["hdparm"],
+        "timings of a device and of memory, and what a drive reports: -t -T -a -g -i -I -r",
+        hdparm::run,
+    ),
+    tool(
+        &["orion"],
+        "small random and large requests at once, a data point for each number of them in flight",
+        orion::run,
+    ),
+    tool(
+        &["ior"],
+        "segments of blocks of transfers by several tasks, in one shared file or one for each",
+        ior::run,
+    ),
+    tool(
+        &["iozone"],
+        "thirteen kinds of passes over files, by file and record size or by several children",
+        iozone::run,
+    ),
+    tool(
+        &["mdtest"],
+        "directories and small files made, looked at, read and removed, in a tree",
+        mdtest::run,
+    ),
+    tool(&["seeker"], "random reads of one sector, one at a time, for 30 seconds", seeker::run),
+    tool(&["diskspd"], "threads on each target, each with a pattern of its own", diskspd::run),
+    tool(&["sqlio"], "one kind of request, threads on each file", sqlio::run),
 ];
+
+const _: () = {
+    let mut at = 0;
+    while at < TOOLS.len() {
+        assert!(
+            !TOOLS[at].names.is_empty() && !TOOLS[at].about.is_empty(),
+            "a tool has a name and does something"
+        );
+        at += 1;
+    }
+};
 
 fn find(name: &str) -> Option<&'static Tool> {
     let name = name.strip_suffix(".exe").unwrap_or(name);

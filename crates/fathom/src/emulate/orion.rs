@@ -123,6 +123,14 @@ const BEGINNINGS: [&str; 8] = [
 
 const NAMES: [&str; 6] = ["summary.txt", "mbps.csv", "iops.csv", "lat.csv", "hist.txt", "trace.txt"];
 
+const _: () = {
+    let mut at = 0;
+    while at < BEGINNINGS.len() {
+        assert!(!BEGINNINGS[at].is_empty(), "every file begins with nothing");
+        at += 1;
+    }
+};
+
 impl Files {
     fn named(command: &Command) -> Files {
         let name = &command.name;

@@ -29,14 +29,12 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     let found: Vec<TargetInfo> =
         looks.iter().map(|look| TargetInfo::sized(look.size.get(), look.kind == LookKind::Device)).collect();
     let files = command.files(&of_file, &found)?;
+    assert_eq!(files.len(), found.len(), "each file was looked at");
     let plain = |(file, found): (&formats::sqlio::File, &TargetInfo)| PlainFile {
         size: Bytes::new(file.needs.max(found.size)),
         expand: file.expands(),
-        noise: false,
-        cut: None,
-        whole: false,
-        ends_early: false,
         keep: true,
+        ..PlainFile::default()
     };
     let plain: Vec<PlainFile> = match found.iter().any(|found| !found.is_fixed()) {
         true => files.iter().zip(&found).map(plain).collect(),

@@ -20,13 +20,13 @@ pub fn salt() -> u16 {
 /// It is written to a file of a fresh name beside it, which then takes its place. What is no regular file, such as a
 /// pipe, a terminal or a link, is written as it is.
 pub fn write_whole(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
-    let system = |source| Failure::System { what: format!("writing {}", path.display()), source };
+    let system = Failure::system(format!("writing {}", path.display()));
     let is_replaced = fs::symlink_metadata(path).map_or(true, |found| found.is_file());
     match is_replaced {
         true => {
-            Fresh::beside(path).and_then(|fresh| fresh.become_whole(path, contents.as_ref())).map_err(system)
+            Fresh::beside(path).and_then(|fresh| fresh.become_whole(path, contents.as_ref())).map_err(&system)
         }
-        false => fs::write(path, contents.as_ref()).map_err(system),
+        false => fs::write(path, contents.as_ref()).map_err(&system),
     }
 }
 

@@ -31,8 +31,7 @@ fn unprinted(source: io::Error) -> Failure {
 /// `value` as JSON, for people and programs: indented, with a line break at the end.
 pub fn json(value: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value);
-    let text =
-        text.map_err(|source| Failure::System { what: "writing JSON".into(), source: source.into() })?;
+    let text = text.map_err(Failure::system("writing JSON"))?;
     Ok(text + "\n")
 }
 

@@ -106,12 +106,12 @@ impl MetricsArgs {
             sink::start(&self.metrics_to, samples)?;
         }
         let Some(address) = self.metrics else { return Ok(()) };
-        let told = |source| Failure::System { what: format!("--metrics {address}"), source };
-        let listener = TcpListener::bind(address).map_err(told)?;
-        let address = listener.local_addr().map_err(told)?;
+        let told = Failure::system(format!("--metrics {address}"));
+        let listener = TcpListener::bind(address).map_err(&told)?;
+        let address = listener.local_addr().map_err(&told)?;
         NOW.get_or_init(Mutex::default);
         let serve = move || listener.incoming().flatten().for_each(|reader| drop(answer(reader)));
-        std::thread::Builder::new().name("metrics".into()).spawn(serve).map_err(told)?;
+        std::thread::Builder::new().name("metrics".into()).spawn(serve).map_err(&told)?;
         crate::terminal::say_sentence(&format!("live figures: http://{address}/metrics"));
         Ok(())
     }
@@ -224,7 +224,9 @@ impl Now {
     /// In the text format of Prometheus, version 0.0.4, or as OpenMetrics 1.0.0.
     fn text(&self, is_open: bool) -> String {
         let mut text = String::new();
-        for (Metric { name, counts, help, values }, (_, kind, _)) in self.samples().into_iter().zip(METRICS) {
+        let samples = self.samples();
+        assert_eq!(samples.len(), METRICS.len(), "each metric has its samples");
+        for (Metric { name, counts, help, values }, (_, kind, _)) in samples.into_iter().zip(METRICS) {
             // OpenMetrics names what is counted, and each value of it ends in `_total`.
             let family = if is_open && counts { name.trim_end_matches("_total") } else { name };
             // Writing to a string cannot fail.

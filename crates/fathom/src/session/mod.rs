@@ -81,8 +81,7 @@ impl Session {
         options: &RealOptions,
         library: Option<Library>,
     ) -> Result<Session, Failure> {
-        let signals = Signals::listen()
-            .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+        let signals = Signals::listen()?;
         ranks::can_tell_all(&planned.plan)?;
         let logs = Iologs::of(&planned.plan)?;
         let options = &RealOptions { journal: restore::journal(), ..options.clone() };

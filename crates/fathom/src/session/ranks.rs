@@ -395,8 +395,7 @@ type OpenedRank = (Plan, Box<dyn World>, Signals);
 
 fn opened(read: &dyn Fn() -> Result<(Planned, RealOptions), Failure>) -> Result<OpenedRank, Failure> {
     let (planned, options) = read()?;
-    let signals = Signals::listen()
-        .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+    let signals = Signals::listen()?;
     let options = RealOptions { journal: super::restore::journal(), ..options };
     let world = super::open_world(&planned.plan, &options, &signals)?.world;
     Ok((planned.plan, world, signals))

@@ -14,6 +14,7 @@ use host::clock::Clock;
 use libc::{SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGXFSZ};
 use units::{Instant, Nanos};
 
+use crate::ending::Failure;
 use crate::session::{launched, restore};
 use crate::terminal::{self, SignalHooks};
 
@@ -69,8 +70,8 @@ pub struct Signals;
 
 impl Signals {
     /// From now on whoever asks here sees to it that the program ends.
-    pub fn listen() -> io::Result<Signals> {
-        begin(None)?;
+    pub fn listen() -> Result<Signals, Failure> {
+        begin(None).map_err(Failure::system("listening for signals"))?;
         IS_ATTENDED.store(true, Ordering::Relaxed);
         Ok(Signals)
     }

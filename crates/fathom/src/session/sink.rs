@@ -124,7 +124,7 @@ pub(super) fn start(endpoints: &[Endpoint], samples: fn() -> Vec<Metric>) -> Res
     std::thread::Builder::new()
         .name("metrics-to".into())
         .spawn(send)
-        .map_err(|source| Failure::System { what: "--metrics-to".into(), source })?;
+        .map_err(Failure::system("--metrics-to"))?;
     LAST.get_or_init(|| Mutex::new(ask));
     Ok(())
 }

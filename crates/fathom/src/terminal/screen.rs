@@ -105,7 +105,9 @@ impl Row {
             }
             text += &format!("{gap}{part}");
         }
-        cut(&text, width)
+        let fitting = cut(&text, width);
+        debug_assert!(fitting.chars().count() <= width, "what fits is no wider than its room");
+        fitting
     }
 }
 
@@ -280,6 +282,8 @@ fn link(of: &BTreeMap<&str, f64>) -> Vec<String> {
 /// The rate over time in the last `free` rows from `top` on: a title, and a bar for each second.
 fn draw_rates(glance: &Glance, top: usize, free: usize, look: Look, buffer: &mut Buffer) {
     let width = buffer.area().width;
+    assert!(free > CHART_LEAST, "a chart has room for its title and its bars");
+    debug_assert!(top + free <= usize::from(buffer.area().height), "it is drawn within the screen");
     let shown = glance.rates.len().min(usize::from(width));
     if shown == 0 {
         return;

@@ -79,6 +79,7 @@ pub fn run(run: &RunArgs, arguments: &AgainstArgs, second: &str, store: &Store) 
     there.notes.iter().for_each(|note| progress.say(note));
     let kinds = [here.kind(), there.kind()];
     let recorded = here.measure_by_turns(there, &mut |side, event| {
+        assert!(side < kinds.len(), "two worlds take turns");
         progress.of_world(kinds[side]);
         show(&mut progress, side, event);
     });

@@ -447,7 +447,7 @@ fn consent(socket: &Path, named: &str) -> Result<(), Failure> {
 
 fn ask(socket: &Path, command: &Command) -> Result<Answer, Failure> {
     let what = format!("talking to the server at {}", socket.display());
-    control::ask(socket, command).map_err(|source| Failure::System { what, source })
+    control::ask(socket, command).map_err(Failure::system(what))
 }
 
 /// An error where no server of that name, or control socket, answers.
@@ -475,8 +475,7 @@ fn socket(server: Option<&str>) -> Result<PathBuf, Failure> {
     if let Some(path) = server.filter(|server| server.contains('/')) {
         return Ok(units::name::path(path));
     }
-    let sockets = directory()
-        .map_err(|source| Failure::System { what: "the directory of control sockets".into(), source })?;
+    let sockets = directory().map_err(Failure::system("the directory of control sockets"))?;
     let running = service::running(&sockets);
     let names = || running.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     match (server, running.as_slice()) {

@@ -34,7 +34,7 @@ pub fn completions(arguments: &CompletionsArgs) -> Result<Ending, Failure> {
     let written = shell.map_or(Ok(()), |shell| {
         shell.write_registration(VARIABLE, "fathom", "fathom", "fathom", &mut script)
     });
-    written.map_err(|source| Failure::System { what: "writing the script".into(), source })?;
+    written.map_err(Failure::system("writing the script"))?;
     output::print(&String::from_utf8_lossy(&script))?;
     Ok(Ending::done())
 }

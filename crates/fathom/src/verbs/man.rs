@@ -26,7 +26,7 @@ pub fn man<C: CommandFactory>(arguments: &ManArgs) -> Result<Ending, Failure> {
     match &arguments.directory {
         None => output::print(&page(&command)?)?,
         Some(directory) => {
-            let system = |source| Failure::System { what: format!("making {}", directory.display()), source };
+            let system = Failure::system(format!("making {}", directory.display()));
             fs::create_dir_all(directory).map_err(system)?;
             write(&command, directory)?;
         }
@@ -42,21 +42,21 @@ fn write(command: &Command, directory: &PathBuf) -> Result<(), Failure> {
 }
 
 fn page(command: &Command) -> Result<String, Failure> {
-    let system = |source| Failure::System { what: "writing a manual page".into(), source };
+    let system = Failure::system("writing a manual page");
     let man = Man::new(command.clone());
     let mut text = Vec::new();
     // An empty date is lost in `Man::render_title`, and what follows it would take its place.
     let title = command.get_display_name().unwrap_or("fathom");
     let version = env!("CARGO_PKG_VERSION");
-    writeln!(text, ".TH \"{title}\" 1 \"\" \"Fathom {version}\" \"Fathom Manual\"").map_err(system)?;
-    man.render_name_section(&mut text).map_err(system)?;
-    man.render_synopsis_section(&mut text).map_err(system)?;
-    man.render_description_section(&mut text).map_err(system)?;
-    man.render_options_section(&mut text).map_err(system)?;
+    writeln!(text, ".TH \"{title}\" 1 \"\" \"Fathom {version}\" \"Fathom Manual\"").map_err(&system)?;
+    man.render_name_section(&mut text).map_err(&system)?;
+    man.render_synopsis_section(&mut text).map_err(&system)?;
+    man.render_description_section(&mut text).map_err(&system)?;
+    man.render_options_section(&mut text).map_err(&system)?;
     if command.has_subcommands() {
-        man.render_subcommands_section(&mut text).map_err(system)?;
+        man.render_subcommands_section(&mut text).map_err(&system)?;
     }
-    closing(command).to_writer(&mut text).map_err(system)?;
+    closing(command).to_writer(&mut text).map_err(&system)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 

@@ -1,6 +1,5 @@
 //! `fathom serve`: a virtual array as a block device.
 
-use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -96,7 +95,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
             size.parse::<Bytes>().map_err(|why| Failure::Usage(format!("--cache: {why}; or `off`")))?.get(),
         ),
     };
-    let sockets = directory().map_err(system("the directory of control sockets"))?;
+    let sockets = directory().map_err(Failure::system("the directory of control sockets"))?;
     let mut addresses: Vec<Address> = arguments.listen.iter().copied().map(Address::Tcp).collect();
     addresses.extend(arguments.unix.iter().cloned().map(Address::Unix));
     if addresses.is_empty() && arguments.fuse.is_empty() && !arguments.ublk {
@@ -105,7 +104,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
     let bare = arguments.array.strip_prefix("array:").unwrap_or(&arguments.array);
     let firmware = releases(&spec, bare);
     let seed = arguments.seed.unwrap_or_else(any_seed);
-    let signals = Signals::listen().map_err(system("listening for signals"))?;
+    let signals = Signals::listen()?;
     let service = Service::start(Setup {
         name: bare.to_owned(),
         topology: spec.topology,
@@ -161,7 +160,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
     }
     // The members in memory are gigabytes in small pieces: the system takes them back faster than they are freed one by one.
     std::mem::forget(service.machine().clone());
-    service.stop().map_err(system("closing the array"))?;
+    service.stop().map_err(Failure::system("closing the array"))?;
     Ok(Ending {
         code: signals.exit_code().unwrap_or_default(),
         reason: "interrupted; the array is closed".into(),
@@ -205,9 +204,4 @@ fn releases(spec: &ArraySpec, address: &str) -> (Vec<(String, Topology)>, Option
 
 fn refusal(error: ServiceError) -> Failure {
     Failure::Usage(error.to_string())
-}
-
-fn system(what: &str) -> impl Fn(io::Error) -> Failure {
-    let what = what.to_owned();
-    move |source| Failure::System { what: what.clone(), source }
 }

@@ -130,8 +130,7 @@ impl Again {
             arrays::address(&targets)?.ok_or_else(|| refuse("its record names no virtual array"))?.to_owned();
         let overrides = Overrides { set: run.plan.overrides.clone(), tags: Vec::new() };
         let plan = Plan::parse(&run.plan.origin, &run.plan.text, &overrides).map_err(Failure::Plan)?;
-        let signals = Signals::listen()
-            .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+        let signals = Signals::listen()?;
         Ok(Again { run: run.id.clone(), plan, address, machine: real::this_machine(), signals })
     }
 

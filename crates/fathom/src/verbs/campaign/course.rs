@@ -382,6 +382,7 @@ struct Turns<'t, 'a> {
 
 impl Turns<'_, '_> {
     fn one(&mut self, index: usize, ahead: Option<Ahead>) -> Result<Option<Ending>, Failure> {
+        assert!(index < self.turns.len(), "a turn is one of those that are left");
         let (course, turn) = (&mut *self.course, &self.turns[index]);
         debug_assert!(self.in_a_row < FAILURES_MOST, "a campaign ends with the last failure that it allows");
         course.left = self.turns.len() - index;
@@ -435,8 +436,6 @@ fn interrupted_by(code: u8) -> Ending {
 
 /// The exit code of the signal that has come.
 fn interrupted() -> Result<Option<u8>, Failure> {
-    let listened = Signals::listen();
-    let signals =
-        listened.map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+    let signals = Signals::listen()?;
     Ok(signals.exit_code())
 }

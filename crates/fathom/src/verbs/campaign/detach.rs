@@ -13,15 +13,11 @@ use crate::session::store::Store;
 pub fn detach(subject: &Subject, store: &Store) -> Result<Ending, Failure> {
     use std::os::unix::process::CommandExt;
     store.open_to_save(false)?;
-    let told = |what: &str| {
-        let what = what.to_owned();
-        move |source| Failure::System { what, source }
-    };
     let path = beside(subject, store, "log")?;
-    let log = File::options().create(true).append(true).open(&path).map_err(told("the log"))?;
-    let program = std::env::current_exe().map_err(told("the program"))?;
+    let log = File::options().create(true).append(true).open(&path).map_err(Failure::system("the log"))?;
+    let program = std::env::current_exe().map_err(Failure::system("the program"))?;
     let words = std::env::args_os().skip(1).filter(|word| word != "--detach");
-    let errors = log.try_clone().map_err(told("the log"))?;
+    let errors = log.try_clone().map_err(Failure::system("the log"))?;
     let started = Command::new(program)
         .args(words)
         .stdin(Stdio::null())
@@ -29,7 +25,7 @@ pub fn detach(subject: &Subject, store: &Store) -> Result<Ending, Failure> {
         .stderr(errors)
         .process_group(0)
         .spawn();
-    let child = started.map_err(told("the campaign cannot be started"))?;
+    let child = started.map_err(Failure::system("the campaign cannot be started"))?;
     output::print(&format!(
         "{}: continues as process {}; what it says is in {}\nHow far it is: the same command with --status; to end it: kill -INT {}\n",
         report::harmless(&subject.campaign.name),

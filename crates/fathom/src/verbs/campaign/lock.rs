@@ -71,7 +71,7 @@ pub fn is_running(subject: &Subject, store: &Store) -> Result<bool, Failure> {
     let file = match File::open(&path) {
         // Nobody has measured it here.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        opened => opened.map_err(|source| Failure::System { what: format!("{}", path.display()), source })?,
+        opened => opened.map_err(Failure::system(format!("{}", path.display())))?,
     };
     Ok(matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
@@ -143,7 +143,7 @@ fn parent_of(id: u32) -> Option<u32> {
 
 fn lock_beside(subject: &Subject, store: &Store) -> Result<Result<Locked, Holder>, Failure> {
     let path = beside(subject, store, "lock")?;
-    lock_file(&path).map_err(|source| Failure::System { what: format!("{}", path.display()), source })
+    lock_file(&path).map_err(Failure::system(format!("{}", path.display())))
 }
 
 fn lock_file(path: &Path) -> std::io::Result<Result<Locked, Holder>> {

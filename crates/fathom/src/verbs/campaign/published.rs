@@ -240,9 +240,7 @@ pub fn ask(
     arguments: &CampaignArgs,
     store: &Store,
 ) -> Result<Option<()>, Failure> {
-    let signals = Signals::listen();
-    let signals =
-        signals.map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+    let signals = Signals::listen()?;
     let Some(run) = answered(subject, asked, &arguments.change.tags, &signals.stop()) else {
         return Ok(None);
     };

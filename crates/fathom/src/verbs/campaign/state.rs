@@ -48,6 +48,7 @@ impl State {
     /// Brings every factor that a command or a person changes to its level in `turn`, and reads it back.
     pub fn prepare(&mut self, subject: &Subject, turn: &Turn) -> Prepared {
         self.at.resize(subject.campaign.factors.len(), None);
+        assert_eq!(turn.levels.len(), self.at.len(), "a turn has a level of each factor");
         self.forget_commands(subject, turn.block);
         let mut proofs = Vec::new();
         for (place, factor) in subject.campaign.factors.iter().enumerate() {

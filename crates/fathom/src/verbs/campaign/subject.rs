@@ -116,6 +116,7 @@ impl Subject {
 
     /// `block 2, raid 5, disks 8: oltp`
     pub fn label(&self, turn: &Turn) -> String {
+        assert!(turn.plan < self.campaign.plans.len(), "a turn is of a plan of the campaign");
         let cell = self.cell(turn);
         let levels = if cell.levels.is_empty() { String::new() } else { format!(", {}", cell.label()) };
         format!("block {}{levels}: {}", turn.block, self.campaign.plans[turn.plan])

@@ -44,12 +44,9 @@ impl Checkpoint {
     /// The checkpoint at `path`, and what it holds. One of another version, or one that is not wanted, is begun anew; the
     /// last line of one that was killed is passed over where it is not whole.
     pub fn open(path: &Path, fresh: bool) -> Result<(Checkpoint, BTreeMap<String, Outcome>), Failure> {
-        let failed = |source: io::Error| Failure::System {
-            what: format!("opening the checkpoint {}", path.display()),
-            source,
-        };
+        let failed = Failure::system(format!("opening the checkpoint {}", path.display()));
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(failed)?;
+            fs::create_dir_all(folder).map_err(&failed)?;
         }
         let text = match fs::read(path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -66,15 +63,15 @@ impl Checkpoint {
         }
         let is_own = head.is_some_and(|head| head.is_ok_and(|head| head == Head::own()));
         if fresh || !is_own {
-            let mut file = File::create(path).map_err(failed)?;
-            file.write_all(line(&Head::own())?.as_bytes()).map_err(failed)?;
+            let mut file = File::create(path).map_err(&failed)?;
+            file.write_all(line(&Head::own())?.as_bytes()).map_err(&failed)?;
             return Ok((Checkpoint { path: path.into(), file }, BTreeMap::new()));
         }
         let whole = lines.filter_map(|line| serde_json::from_str::<Line>(line).ok());
         let known = whole.map(|line| (line.key, line.outcome)).collect();
-        let mut file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+        let mut file = OpenOptions::new().append(true).open(path).map_err(&failed)?;
         if !text.ends_with('\n') {
-            file.write_all(b"\n").map_err(failed)?;
+            file.write_all(b"\n").map_err(&failed)?;
         }
         Ok((Checkpoint { path: path.into(), file }, known))
     }
@@ -82,17 +79,15 @@ impl Checkpoint {
     /// Adds one.
     pub fn add(&mut self, key: &str, outcome: &Outcome) -> Result<(), Failure> {
         let text = line(&Line { key: key.into(), outcome: outcome.clone() })?;
-        self.file.write_all(text.as_bytes()).map_err(|source| Failure::System {
-            what: format!("writing the checkpoint {}", self.path.display()),
-            source,
-        })
+        self.file
+            .write_all(text.as_bytes())
+            .map_err(Failure::system(format!("writing the checkpoint {}", self.path.display())))
     }
 }
 
 fn line(of: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string(of);
-    let text =
-        text.map_err(|source| Failure::System { what: "writing JSON".into(), source: source.into() })?;
+    let text = text.map_err(Failure::system("writing JSON"))?;
     Ok(text + "\n")
 }
 

@@ -89,9 +89,7 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
     let options = Options { threads, brute: arguments.brute };
     let workers = workers::Workers::open(&text, threads)?;
     let kept = Kept::begin(&design, arguments.design.display().to_string(), text, library);
-    let listened = Signals::listen();
-    let signals =
-        listened.map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+    let signals = Signals::listen()?;
     let mut progress = Progress::begin(arguments.showing.wanted());
     let mut failed = None;
     let answer = search_by(&design, &LIBRARY, options, &workers, &known, &mut |heard| {

@@ -23,17 +23,15 @@ pub fn csv(found: &Exploration) -> Result<Vec<u8>, Failure> {
         .chain(figures)
         .collect();
     let mut table = csv::Writer::from_writer(Vec::new());
-    let failed = |error: csv::Error| Failure::System { what: "writing CSV".into(), source: error.into() };
-    table.write_record(&heading).map_err(failed)?;
+    let failed = Failure::system("writing CSV");
+    table.write_record(&heading).map_err(&failed)?;
     for row in &found.front {
         let level = |name: &&str| row.level(name).unwrap_or_default().to_owned();
         let cells = [row.address.clone()].into_iter().chain(factors.iter().map(level));
         let cells: Vec<String> = cells.chain(row.values.iter().map(f64::to_string)).collect();
-        table.write_record(&cells).map_err(failed)?;
+        table.write_record(&cells).map_err(&failed)?;
     }
-    table
-        .into_inner()
-        .map_err(|error| Failure::System { what: "writing CSV".into(), source: error.into_error() })
+    table.into_inner().map_err(|error| failed(error.into_error().into()))
 }
 
 /// The base unit of a figure.

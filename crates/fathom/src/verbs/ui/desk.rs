@@ -49,8 +49,7 @@ impl Library {
     pub fn new(store: &Store) -> Result<Library, Failure> {
         let mut place = store.place()?;
         if let Place::File(path) = &mut place {
-            *path = std::path::absolute(&path)
-                .map_err(|source| Failure::System { what: path.display().to_string(), source })?;
+            *path = std::path::absolute(&path).map_err(Failure::system(path.display().to_string()))?;
         }
         let host = real::this_machine().environment.hostname;
         Ok(Library { store: store.clone(), place, host, idle: Mutex::default(), belong: Mutex::default() })
@@ -249,7 +248,7 @@ impl Desk for Library {
         /// Lines of the event log that are shown.
         const EVENTS: usize = 50;
         let sockets = array_control::directory()
-            .map_err(|source| Failure::System { what: "the directory of control sockets".into(), source })
+            .map_err(Failure::system("the directory of control sockets"))
             .map_err(refusal)?;
         let state = |(name, socket): (String, PathBuf)| {
             // One that has just ended is not there.

@@ -33,13 +33,13 @@ pub fn ui(arguments: &UiArgs, store: &Store) -> Result<Ending, Failure> {
     let token = token(arguments)?;
     // One that cannot be opened is said now, not to everyone who looks.
     let refused = store.open()?.refusal();
-    let program = std::env::current_exe().map_err(system("the program"))?;
+    let program = std::env::current_exe().map_err(Failure::system("the program"))?;
     let address = arguments.listen;
     let server = Server::listen(address, token.clone(), program).map_err(|error| {
         Failure::Usage(format!("--listen {address}: {error}; choose another, such as 127.0.0.1:0"))
     })?;
-    let signals = Signals::listen().map_err(system("listening for signals"))?;
-    let address = server.address().map_err(system("the address"))?;
+    let signals = Signals::listen()?;
+    let address = server.address().map_err(Failure::system("the address"))?;
     output::print(&format!("http://{address}/#token={token}\n"))?;
     terminal::say_sentence(&match refused {
         None => "Open this address in a browser; Ctrl-C ends the server. Whoever has it can start runs."
@@ -48,7 +48,8 @@ pub fn ui(arguments: &UiArgs, store: &Store) -> Result<Ending, Failure> {
             format!("Open this address in a browser; Ctrl-C ends the server. No runs can be started: {why}")
         }
     });
-    let running = server.serve(Box::new(Library::new(store)?), &signals.stop()).map_err(system("serving"))?;
+    let running =
+        server.serve(Box::new(Library::new(store)?), &signals.stop()).map_err(Failure::system("serving"))?;
     let code = signals.exit_code().unwrap_or_default();
     let reason = match running.len() {
         0 => "interrupted".into(),
@@ -56,11 +57,6 @@ pub fn ui(arguments: &UiArgs, store: &Store) -> Result<Ending, Failure> {
         count => format!("interrupted; the {count} runs that were started continue, and will be saved"),
     };
     Ok(Ending { code, reason })
-}
-
-fn system(what: &str) -> impl Fn(std::io::Error) -> Failure {
-    let what = what.to_owned();
-    move |source| Failure::System { what: what.clone(), source }
 }
 
 /// The token that was given, or a random one.
@@ -75,7 +71,7 @@ fn token(arguments: &UiArgs) -> Result<String, Failure> {
              anything",
             arguments.listen
         ))),
-        None => web::token().map_err(system("a random token")),
+        None => web::token().map_err(Failure::system("a random token")),
     }
 }
 

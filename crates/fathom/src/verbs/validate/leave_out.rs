@@ -216,6 +216,10 @@ impl<'a> Study<'_, 'a> {
                 part.iter_mut().filter(|number| **number == from).for_each(|number| *number = to);
             }
         }
+        debug_assert!(
+            part.iter().all(|number| *number < figures.len()),
+            "a part is named by one of its figures"
+        );
         let mut all: BTreeMap<usize, Together<'_>> = BTreeMap::new();
         for (number, figure) in figures.iter().enumerate() {
             let one = all.entry(part[number]).or_insert(Together { figures: Vec::new(), rows: Vec::new() });

@@ -90,6 +90,7 @@ pub fn validate(arguments: &ValidateArgs) -> Result<Ending, Failure> {
         let elapsed = clock.now().saturating_since(begun);
         terminal::show_line(&text::progress(&cases, position + 1, elapsed));
     });
+    assert_eq!(results.len(), chosen.len(), "each case has a result");
     let judged: Vec<(&str, Judged<'_>)> = chosen
         .iter()
         .zip(&results)
