@@ -6,6 +6,20 @@
 //! **Invariant:** text in, text out. Knows no world, opens no file, has no clock; what a tool reads from its
 //! surroundings (the size of memory, the date) is given. No text whatever makes a reader panic.
 
+/// That each row of `$table` stands at the number of the variant that is its part `$part`, told when it is compiled.
+macro_rules! stand_in_place {
+    ($table:expr, $part:tt, $why:literal) => {
+        const _: () = {
+            let table = &$table;
+            let mut at = 0;
+            while at < table.len() {
+                assert!(table[at].$part as usize == at, $why);
+                at += 1;
+            }
+        };
+    };
+}
+
 mod answer;
 mod encoding;
 mod environment;
@@ -44,6 +58,6 @@ pub use job_file::{JobFile, job_file, job_files, results_of};
 pub use output::{NoFigures, Output, outputs};
 pub use plan::quoted;
 pub use refusal::Refusal;
-pub use target::{TargetInfo, TargetKind};
+pub use target::{DataFile, TargetInfo, TargetKind};
 pub use tasks::{FileSystem, OP_HEAD, OpFile, op_line};
 pub use translated::TranslatedJob;

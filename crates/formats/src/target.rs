@@ -35,6 +35,15 @@ impl TargetInfo {
     }
 }
 
+/// A file that is made for a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataFile {
+    /// Its path, also a target of the plan.
+    pub path: String,
+    /// How large it becomes.
+    pub bytes: u64,
+}
+
 /// `names` as a plan takes them: one virtual array named several times has its LUNs, one after the other.
 pub(crate) fn with_luns(mut names: Vec<String>) -> Vec<String> {
     assert!(!names.is_empty(), "a plan is for a target at least");

@@ -6,6 +6,7 @@ use campaign::{
 use record::{Metric, level_name};
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
+use crate::groups::distinct;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Column, Table};
 use crate::words::{counted, half_width, harmless, percent, wrap};
@@ -220,12 +221,7 @@ fn told(effects: &Effects) -> Vec<String> {
         .iter()
         .flat_map(|figure| figure.effects.iter().map(move |effect| (figure, effect)))
         .collect();
-    let mut names: Vec<&[String]> = Vec::new();
-    for (_, effect) in &all {
-        if !names.contains(&effect.factors.as_slice()) {
-            names.push(&effect.factors);
-        }
-    }
+    let names = distinct(all.iter().map(|(_, effect)| effect.factors.as_slice()));
     let many = names.len();
     let mut found: Vec<(usize, f64, String)> = Vec::new();
     let mut not_found: Vec<String> = Vec::new();

@@ -2,13 +2,13 @@
 
 use chart::{Chart, Theme, Unit, escaped};
 use record::Severity;
+use report::distinct;
 
 use crate::document::{
     Block, Cell, Figure, KeyFigure, NEXT_TO_NOTHING, NOTHING, RunFacts, Section, Sentence, Span, Table,
     Warning, WriteUp, Written,
 };
 use crate::evidence::{Evidence, EvidenceError};
-use crate::groups::distinct;
 use crate::number::Number;
 use crate::summary::meaning;
 

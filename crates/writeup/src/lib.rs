@@ -10,7 +10,6 @@ mod csv;
 mod document;
 mod evidence;
 mod facts;
-mod groups;
 mod html;
 mod labels;
 mod markdown;

@@ -1,11 +1,10 @@
 //! A report, and its top: title, answer, key figures.
 
 use record::{Finding, Grade, Metric, PointKind, Run, Validation, World};
-use report::capital;
+use report::{capital, distinct};
 
 use crate::document::{Interval, KeyFigure, Section, Sentence, Span, Table, WriteUp};
 use crate::facts::{facts, told_runs};
-use crate::groups::distinct;
 use crate::measured::{self, Measured};
 use crate::number::Number;
 use crate::sweep::{Phase, phases};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use chart::{Axis, Scale, Unit};
 use record::{Metric, is_named, phase_title};
+use report::{distinct, grouped};
 use units::Bytes;
 
-use crate::groups::{distinct, grouped};
 use crate::measured::{Measured, swept};
 
 /// Stands for the phase itself where several phases sweep the same key: IOzone's tests by record size.

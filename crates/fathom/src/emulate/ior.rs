@@ -3,9 +3,8 @@
 use std::io::Write;
 
 use conduct::{Event, Rank};
-use formats::Refusal;
-use formats::TargetInfo;
-use formats::ior::{Command, DataFile, Job, Place, Row, Sheet, Summary};
+use formats::ior::{Command, Job, Place, Row, Sheet, Summary};
+use formats::{DataFile, Refusal, TargetInfo};
 use host::SysRoot;
 use host::environment::Environment;
 use jiff::Zoned;

@@ -51,13 +51,7 @@ pub(super) const TESTS: [(Test, &str); 12] = [
     (Test::RandomDelete, "delete in random order"),
 ];
 
-const _: () = {
-    let mut at = 0;
-    while at < TESTS.len() {
-        assert!(TESTS[at].0 as usize == at, "a test stands at its own place");
-        at += 1;
-    }
-};
+stand_in_place!(TESTS, 0, "a test stands at its own place");
 const _: () =
     assert!(super::SEMAPHORES.1.cast_unsigned() as usize == TESTS.len(), "each test has a semaphore");
 

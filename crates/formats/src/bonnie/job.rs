@@ -4,7 +4,7 @@ use units::{Bytes, Nanos};
 
 use super::{Chars, Command, FileTest, Generation, Sheet, Test, usage};
 use crate::plan::{Keys, Percent, PlanText};
-use crate::{Refusal, TranslatedJob};
+use crate::{DataFile, Refusal, TranslatedJob};
 
 /// Where and on what machine.
 #[derive(Clone, Debug)]
@@ -19,15 +19,6 @@ pub struct Machine {
     pub pid: u32,
     /// Differs from call to call.
     pub seed: u32,
-}
-
-/// A file that is made for the test.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataFile {
-    /// Its path, also a target of the plan.
-    pub path: String,
-    /// How large it becomes.
-    pub bytes: u64,
 }
 
 /// A call, ready to be carried out.

@@ -14,7 +14,7 @@ mod tests;
 mod text;
 
 pub use figures::{Figures, Test};
-pub use job::{DataFile, Job, Machine};
+pub use job::{Job, Machine};
 pub use options::{Chars, Command, FileTest, Request, seed_of};
 pub use output::{CSV_103, CSV_200, TEXT_103, TEXT_200};
 pub use text::Sheet;

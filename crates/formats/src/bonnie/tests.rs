@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use workload::plan::Point;
 
 use super::*;
+use crate::DataFile;
 use crate::testing::{plan, words};
 
 fn request(generation: Generation, line: &str) -> Result<Request, Refusal> {

@@ -91,13 +91,7 @@ pub enum Record {
     Nothing,
 }
 
-const _: () = {
-    let mut at = 0;
-    while at < Record::ALL.len() {
-        assert!(Record::ALL[at].1 as usize == at, "a file names what is recorded by its number, too");
-        at += 1;
-    }
-};
+stand_in_place!(Record::ALL, 1, "a file names what is recorded by its number, too");
 
 impl Record {
     /// All of them, as they are written and numbered.
@@ -132,13 +126,7 @@ pub enum TestType {
     CycleDepthAndTargets,
 }
 
-const _: () = {
-    let mut at = 0;
-    while at < TestType::ALL.len() {
-        assert!(TestType::ALL[at].1 as usize == at, "a type of test stands at its number");
-        at += 1;
-    }
-};
+stand_in_place!(TestType::ALL, 1, "a type of test stands at its number");
 
 impl TestType {
     /// All of them in the order of their numbers, as they are written.
@@ -173,13 +161,7 @@ pub enum Assignment {
     Net,
 }
 
-const _: () = {
-    let mut at = 0;
-    while at < Assignment::ALL.len() {
-        assert!(Assignment::ALL[at].1 as usize == at, "an assignment stands at its number");
-        at += 1;
-    }
-};
+stand_in_place!(Assignment::ALL, 1, "an assignment stands at its number");
 
 impl Assignment {
     /// All of them in the order of their numbers, as they are written.

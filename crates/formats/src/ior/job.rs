@@ -9,19 +9,10 @@ use crate::plan::{Keys, Percent, PlanText};
 use crate::target::with_luns;
 use crate::tasks::OpFile;
 use crate::translated::about;
-use crate::{Refusal, TargetInfo, TranslatedJob};
+use crate::{DataFile, Refusal, TargetInfo, TranslatedJob};
 
 /// The most files that one call names.
 const MOST_FILES: u64 = 4096;
-
-/// A file of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataFile {
-    /// Its path, a target of the plan.
-    pub path: String,
-    /// How large it becomes.
-    pub bytes: u64,
-}
 
 /// Where transfers go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,13 +34,7 @@ pub enum Test {
     TreeRemoval,
 }
 
-const _: () = {
-    let mut at = 0;
-    while at < Test::ALL.len() {
-        assert!(Test::ALL[at].0 as usize == at, "a test stands at its own place");
-        at += 1;
-    }
-};
+stand_in_place!(Test::ALL, 0, "a test stands at its own place");
 
 impl Test {
     /// All of them, in the order of their lines, as they are printed.

@@ -2,10 +2,9 @@
 
 use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale};
 use record::{Metric, phase_title};
-use report::capital;
+use report::{capital, distinct};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::groups::distinct;
 use crate::measured::{self, Measured};
 use crate::number::Number;
 use crate::sweep::Phase;

@@ -3,9 +3,9 @@
 use chart::{Chart, HUES, Rule, Unit};
 use record::Series;
 use record::names::series::{BUSY, PART};
+use report::distinct;
 
 use crate::document::{Cell, Column, Course, CoursePlot, Detail, Figure, Samples, Sentence, Table};
-use crate::groups::distinct;
 use crate::measured::Measured;
 use crate::number::Number;
 use crate::samples::{Join, joined, stack, thinned};

@@ -5,9 +5,8 @@ use chart::{Chart, Heat, Surface};
 use units::Bytes;
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::groups::{distinct, grouped};
 use record::Metric;
-use report::capital;
+use report::{capital, distinct, grouped};
 
 use crate::measured::{self, Measured, swept};
 use crate::sweep::{Phase, name_of, pair, shown, value};

@@ -5,9 +5,9 @@
 
 use chart::Unit;
 use record::{Compared, Metric, RUN_TO_RUN, Verdict, World, doubted};
+use report::grouped;
 
 use crate::document::Sentence;
-use crate::groups::grouped;
 use crate::measured::{self, Measured, WithInterval};
 use crate::number::Number;
 

@@ -20,9 +20,9 @@ mod search;
 mod time;
 
 use record::{Comparison, Metric, Point, Run};
+use report::distinct;
 
 use crate::document::{Block, Figure, Section};
-use crate::groups::distinct;
 use crate::measured::{Measured, measured};
 use crate::number::Number;
 use crate::sweep::{Phase, phases};

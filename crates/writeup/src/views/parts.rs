@@ -2,9 +2,9 @@
 
 use chart::{Axis, Bar, Bars, Chart, HUES, Heat, Scale, Segment, Unit};
 use record::{Component, Metric, ResponseShare};
+use report::grouped;
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::groups::grouped;
 use crate::measured::Measured;
 use crate::number::{Number, Source};
 use crate::sweep::is_load;

@@ -2,9 +2,9 @@
 
 use chart::{Axis, Chart, Line, Mark, Plot, Scale, Unit};
 use record::{phase_title, quantile_name};
+use report::grouped;
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::groups::grouped;
 use crate::measured::Measured;
 use crate::number::{Number, Source};
 

@@ -3,10 +3,9 @@
 use chart::{HUES, Unit};
 use record::names::series::{DONE, OPS, RESPONSE_P99};
 use record::{Metric, Point, Series};
-use report::capital;
+use report::{capital, grouped};
 
 use crate::document::{Cell, Column, Course, CoursePlot, Detail, Figure, Samples, Sentence, Table};
-use crate::groups::grouped;
 use crate::measured::Measured;
 use crate::number::Number;
 use crate::samples::{Join, every_so_often, joined, stack};

@@ -1,6 +1,7 @@
 //! Charts of the spreadsheet's own, drawn from the numbers of their sheet: what is plotted, by what names, on which axes.
 
 use chart::{HUES, Unit, hue_on_white};
+use report::distinct;
 use rust_xlsxwriter::{
     Chart, ChartAxisCrossing, ChartAxisLabelPosition, ChartDataLabel, ChartErrorBars, ChartErrorBarsType,
     ChartRange, ChartSolidFill, ChartType, ConditionalFormat2ColorScale, Worksheet, XlsxError,
@@ -8,7 +9,6 @@ use rust_xlsxwriter::{
 use units::convert::narrow;
 
 use crate::document::{Cell, Figure, Table};
-use crate::groups::distinct;
 use crate::number::Number;
 use crate::views::{BEHIND_ROWS, FAR};
 

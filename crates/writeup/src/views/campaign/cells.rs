@@ -3,10 +3,9 @@
 use campaign::{CellFigure, FigureEffects, HeldClaim};
 use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale, Unit};
 use record::{Estimate, Metric, level_name};
-use report::capital;
+use report::{capital, distinct};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::groups::distinct;
 use crate::measured;
 use crate::number::Number;
 

@@ -2,12 +2,11 @@
 
 use campaign::HeldFigure;
 use chart::{Axis, Chart, Dot, Dots, Row, Scale, Unit};
-use report::capital;
+use report::{capital, grouped};
 
 use super::Group;
 use super::words::{configurations, measure, series, standing, unit};
 use crate::document::{Cell, Column, Figure, Table};
-use crate::groups::grouped;
 
 /// So many figures of one load have a chart of their own.
 const OWN_CHART: usize = 3;

@@ -3,12 +3,11 @@
 use campaign::HeldFigure;
 use chart::{Axis, Chart, Line, Mark, Plot, Scale, Unit};
 use record::{ClaimKind, WorkCourse};
-use report::capital;
+use report::{capital, grouped};
 
 use super::Group;
 use super::words::configuration;
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::groups::grouped;
 use crate::number::Number;
 
 /// Work of an array's own, by its place among the figures and within one.

@@ -3,8 +3,7 @@
 use campaign::HeldFigure;
 use chart::Unit;
 use record::{ClaimKind, level_name};
-
-use crate::groups::distinct;
+use report::distinct;
 
 /// Whether it holds, in words.
 pub(super) fn holds(figure: &HeldFigure) -> String {

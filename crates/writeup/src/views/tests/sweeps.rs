@@ -142,20 +142,26 @@ fn read_ahead_is_a_curve_with_the_direct_stream_beside_it() {
     assert_eq!(names, ["direct", "read-ahead 4MiB"]);
 }
 
+/// Has the first point write 4,096,000 bytes, of which the write cache of the model holds so many in the end.
+fn leave_unwritten(run: &mut Run, unwritten_bytes: u64) {
+    let point = &mut run.points[0];
+    for workload in &mut point.workloads {
+        workload.totals = vec![record::OpTotal { op: record::Op::Write, ops: 1_000, bytes: 4_096_000 }];
+    }
+    let write_cache = Some(WriteCacheFill {
+        unwritten_before_bytes: 0,
+        unwritten_measured_bytes: None,
+        unwritten_bytes,
+        room_bytes: 512 << 20,
+    });
+    point.breakdown = Some(Breakdown { write_cache, ..Breakdown::default() });
+}
+
 #[test]
 fn a_rate_that_a_filling_write_cache_gave_is_said_not_to_last() {
     let filling = |unwritten_bytes| {
         let mut own = run("5", &[(8, 8_000.0)]);
-        for workload in &mut own.points[0].workloads {
-            workload.totals = vec![record::OpTotal { op: record::Op::Write, ops: 1_000, bytes: 4_096_000 }];
-        }
-        let write_cache = Some(WriteCacheFill {
-            unwritten_before_bytes: 0,
-            unwritten_measured_bytes: None,
-            unwritten_bytes,
-            room_bytes: 512 << 20,
-        });
-        own.points[0].breakdown = Some(Breakdown { write_cache, ..Breakdown::default() });
+        leave_unwritten(&mut own, unwritten_bytes);
         report(vec![own], None)
     };
     let own = filling(3_000_000);
@@ -170,21 +176,11 @@ fn a_rate_that_a_filling_write_cache_gave_is_said_not_to_last() {
 fn the_tile_of_a_campaign_says_what_its_finding_says_of_a_filling_write_cache() {
     let of = |raid: &str, place: u32, block: u32| {
         let mut own = run(raid, &[(8, 8_000.0 + 10.0 * f64::from(place + block))]);
-        for workload in &mut own.points[0].workloads {
-            workload.totals = vec![record::OpTotal { op: record::Op::Write, ops: 1_000, bytes: 4_096_000 }];
-        }
         own.id = format!("{raid}-{block}");
         let level = json!({ "factor": "raid", "level": raid, "place": place, "of": 2 });
         let cell = json!({ "campaign": "levels", "key": "k", "block": block, "turn": 1, "levels": [level] });
         own.cell = Some(serde_json::from_value(cell).expect("a cell"));
-        let unwritten_bytes = if raid == "10" { 3_000_000 } else { 0 };
-        let write_cache = Some(WriteCacheFill {
-            unwritten_before_bytes: 0,
-            unwritten_measured_bytes: None,
-            unwritten_bytes,
-            room_bytes: 512 << 20,
-        });
-        own.points[0].breakdown = Some(Breakdown { write_cache, ..Breakdown::default() });
+        leave_unwritten(&mut own, if raid == "10" { 3_000_000 } else { 0 });
         own
     };
     let runs = vec![of("5", 0, 1), of("10", 1, 1), of("5", 0, 2), of("10", 1, 2)];
