@@ -3,7 +3,7 @@
 use chart::{Axis, Chart, Line, Mark, Plot, Rule, Scale, Unit};
 use clap::Args;
 use modelled::lab::{Effort, LabPattern, LabWorkload, first_seed};
-use report::Style;
+use report::{Style, distinct};
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
 use crate::ending::Failure;
@@ -174,12 +174,8 @@ fn breakdown(answer: &Answer) -> String {
     let mut columns: Vec<_> =
         [depth_of(Some(0)), depth_of(knee), answer.breakdown.last()].into_iter().flatten().collect();
     columns.dedup_by_key(|column| column.depth);
-    let mut parts: Vec<&str> = Vec::new();
-    for part in columns.iter().flat_map(|column| &column.parts) {
-        if !parts.contains(&part.part.as_str()) {
-            parts.push(&part.part);
-        }
-    }
+    let parts = columns.iter().flat_map(|column| &column.parts).map(|part| part.part.as_str());
+    let parts = distinct(parts);
     let widest = parts.iter().map(|part| part.len()).max().unwrap_or(0).max(17);
     let heads: String =
         columns.iter().map(|column| format!(" {:>22}", format!("at depth {}", column.depth))).collect();

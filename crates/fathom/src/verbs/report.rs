@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use explain::compare::{Group, compare as compared};
 use record::{Comparison, Run};
+use report::distinct;
 use units::Share;
 use writeup::{Evidence, Figure, WriteUp};
 
@@ -195,13 +196,7 @@ fn text(report: &WriteUp, figures: &[&Figure], arguments: &ReportArgs) -> String
 
 /// The kinds of these charts, each once.
 fn kinds(figures: &[&Figure]) -> Vec<&'static str> {
-    let mut kinds: Vec<&str> = Vec::new();
-    for figure in figures {
-        if !kinds.contains(&figure.kind) {
-            kinds.push(figure.kind);
-        }
-    }
-    kinds
+    distinct(figures.iter().map(|figure| figure.kind))
 }
 
 /// The report, or its first chart, as the bytes of a file.

@@ -381,14 +381,7 @@ fn metric(case: &Case) -> (&'static str, f64) {
 
 /// The load of each configuration in words, each once.
 fn loads(claim: &Claim) -> String {
-    let mut all: Vec<String> = Vec::new();
-    for subject in claim.subjects() {
-        let words = words(subject);
-        if !all.contains(&words) {
-            all.push(words);
-        }
-    }
-    all.join(" against ")
+    report::distinct(claim.subjects().into_iter().map(words)).join(" against ")
 }
 
 /// `sequential read 1 MiB beside a rebuild`

@@ -1,20 +1,14 @@
 //! The front as CSV, for a spreadsheet.
 
-use std::collections::BTreeSet;
-
 use record::{DesignUnit, Exploration};
+use report::distinct;
 
 use crate::ending::Failure;
 
 /// A row for each design of the front: its address, a column for each factor, and one for each figure with its unit.
 pub fn csv(found: &Exploration) -> Result<Vec<u8>, Failure> {
-    let mut factors: Vec<&str> = Vec::new();
-    let mut seen = BTreeSet::new();
-    for own in found.front.iter().flat_map(|row| &row.levels) {
-        if seen.insert(own.factor.as_str()) {
-            factors.push(&own.factor);
-        }
-    }
+    let levels = found.front.iter().flat_map(|row| &row.levels);
+    let factors = distinct(levels.map(|level| level.factor.as_str()));
     let figures =
         found.figures.iter().map(|column| format!("{} ({})", column.name, unit(found, column.unit)));
     let heading: Vec<String> = ["address".to_owned()]

@@ -105,20 +105,17 @@ fn is_figure(case: &Case) -> bool {
 
 /// Positions of the cases of each group that has a figure that counts, in order of appearance.
 fn groups(asked: &LeaveOut, cases: &[(&str, &Case)]) -> Result<Vec<(String, Vec<usize>)>, Failure> {
-    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
-    for (position, (system, case)) in cases.iter().enumerate() {
+    let named = |(position, (system, case)): (usize, &(&str, &Case))| {
         let address = address(case);
         let name = match asked {
             LeaveOut::Each => address,
             LeaveOut::Systems => (*system).to_owned(),
             LeaveOut::One(name) if name == system || address.contains(name.as_str()) => name.clone(),
-            LeaveOut::One(_) => continue,
+            LeaveOut::One(_) => return None,
         };
-        match groups.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, members)) => members.push(position),
-            None => groups.push((name, vec![position])),
-        }
-    }
+        Some((name, position))
+    };
+    let mut groups = report::grouped(cases.iter().enumerate().filter_map(named));
     let scores = |position: &usize| {
         let case = cases[*position].1;
         is_figure(case) && case.score == array::spec::case::Score::Counts
