@@ -169,3 +169,28 @@ fn the_unchanged_array_does_again_what_is_recorded_of_a_point_after_others_that_
     let fresh = rate_of(&conduct::run(&fresh, &mut world, &mut |_| {}).points[0]);
     assert!((fresh.value / recorded.value - 1.0).abs() > 0.02, "{fresh:?} {recorded:?}");
 }
+
+#[test]
+fn a_larger_cache_is_no_answer_where_it_is_still_filling() {
+    let writes = |warmup: &str| {
+        let plan = format!(
+            "[[phase]]\nname = 'writes'\npattern = 'sequential'\nsize = '1664KiB'\nreads = '0%'\ndepth = 8\nwarmup = '{warmup}'\nrun = '4s'\n"
+        );
+        let plan = Plan::parse("what-if", &plan, &Overrides::default()).unwrap();
+        let study = Study {
+            plan: &plan,
+            index: 0,
+            address: "array:md3000?raid=5&controller.xor=20MB/s",
+            altered: &[],
+            recorded: Figure { value: 10.0, low: None, high: None },
+            seeds: 2,
+            times: 1.5,
+            machine: &Machine::default(),
+        };
+        what_if(&study, &Shipped, &Arc::new(AtomicBool::new(false))).unwrap()
+    };
+    let has = |tried: &WhatIf, name: &str| tried.trials.iter().any(|trial| trial.change == name);
+    let (filling, full) = (writes("1s"), writes("60s"));
+    assert!(has(&filling, "controller xor") && !has(&filling, "cache size"), "{filling:?}");
+    assert!(has(&full, "cache size"), "{full:?}");
+}
