@@ -8,9 +8,11 @@ use record::names::fact;
 use record::{Run, Target, World};
 
 use super::Group;
+use super::settings::figures;
 
 /// The value of `key` in `run`: a label of its own, a fact of its targets or of the machine, an option in an array's
-/// address or what its description has where the address names none, the machine, plan or version, or a key of its workloads; in this order. `None` without one.
+/// address, a figure of its description, the machine, plan or version, or a key of its workloads; in this order. `None`
+/// without one.
 ///
 /// Case, `-`, `_` and spaces make no difference in the key. Several values stand apart by commas.
 pub fn value_of(run: &Run, key: &str) -> Option<String> {
@@ -87,9 +89,8 @@ fn described(target: &Target, key: &str) -> Option<String> {
         "disks" | "luns" | "sets" | "spares" => format!("raid.{key}"),
         _ => key.to_owned(),
     };
-    let mut figures =
-        target.facts.get(fact::DESCRIPTION)?.split("; ").filter_map(|one| one.split_once(" = "));
-    figures.find(|(one, _)| plain(one) == name).map(|(_, value)| value.to_owned())
+    let description = target.facts.get(fact::DESCRIPTION)?;
+    figures(description).find(|(one, _)| plain(one) == name).map(|(_, value)| value.to_owned())
 }
 
 fn joined(values: impl Iterator<Item = String>) -> Option<String> {

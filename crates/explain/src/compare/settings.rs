@@ -62,9 +62,8 @@ fn has_same_description_files(groups: &[Group<'_>]) -> bool {
 }
 
 /// Each figure of an array's description.
-fn figures(description: &str) -> impl Iterator<Item = (String, String)> {
-    let each = description.split("; ").filter_map(|figure| figure.split_once(" = "));
-    each.map(|(key, value)| (format!("{DESCRIPTION}{key}"), value.to_owned()))
+pub(super) fn figures(description: &str) -> impl Iterator<Item = (&str, &str)> {
+    description.split("; ").filter_map(|figure| figure.split_once(" = "))
 }
 
 /// Each value once, apart by ` or `.
@@ -103,7 +102,8 @@ fn of_run(run: &Run) -> Values {
         }
         for (key, value) in &target.facts {
             match key.as_str() {
-                fact::DESCRIPTION => figures(value).for_each(|(key, value)| add(&key, value)),
+                fact::DESCRIPTION => figures(value)
+                    .for_each(|(key, value)| add(&format!("{DESCRIPTION}{key}"), value.to_owned())),
                 _ => add(&format!("{name} {key}"), value.clone()),
             }
         }

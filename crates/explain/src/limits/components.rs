@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Behalf, ClassShare, Component, DiskRole, Point};
+use record::{Behalf, ClassShare, Component, DiskRole, PartShare, Point};
 use units::Nanos;
 
 use super::queues::BUSY;
@@ -58,7 +58,7 @@ const DISK: &str = "disk";
 /// disk has for it: the way of the request tells the two apart.
 fn waiting_at_disks(point: &Point) -> f64 {
     let response = point.breakdown.as_ref().map_or(&[][..], |breakdown| &breakdown.response);
-    let all: f64 = response.iter().map(|part| part.wait_ns + part.service_ns).sum();
+    let all: f64 = response.iter().map(PartShare::time_ns).sum();
     let waited: f64 = response.iter().filter(|part| part.part == DISK).map(|part| part.wait_ns).sum();
     let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
     if all > 0.0 { in_flight * waited / all } else { f64::INFINITY }

@@ -105,12 +105,18 @@ const GATES: [Gate; 9] = [
 const LESS_OFTEN: &str = "Sync less often (`sync`, `flush_every`, `flushes`), have more writes share a flush, or protect the cache \
                           (`cache.protected`: a battery or flash).";
 
-/// Whether writes of `point` are synced, or flushes are among its requests.
-fn is_synced(point: &Point) -> bool {
-    point.workloads.iter().any(|one| {
+/// A write cache that holds less than this part of what it has room for keeps no write waiting for room.
+const NEARLY_EMPTY: f64 = 0.5;
+
+/// Whether writes of `point` wait for a flush: they are synced, or flushes are among its requests, and the cache has room.
+fn waits_for_flush(point: &Point) -> bool {
+    let is_synced = point.workloads.iter().any(|one| {
         let Durability { open, every, .. } = one.spec.durability;
         open != OpenSync::None || every.is_some() || one.spec.mix.flushes.get() > 0.0
-    })
+    });
+    let fill = point.breakdown.as_ref().and_then(|breakdown| breakdown.write_cache);
+    is_synced
+        && fill.is_some_and(|fill| (fill.unwritten_bytes as f64) < NEARLY_EMPTY * fill.room_bytes as f64)
 }
 
 /// The gate that bounds `point`, where each of `uses` has time to spare; else nothing.
@@ -119,16 +125,16 @@ pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
     if response.is_empty() || uses.iter().any(|one| one.share >= BUSY) {
         return None;
     }
-    let all: f64 = response.iter().map(time).sum();
+    let all: f64 = response.iter().map(PartShare::time_ns).sum();
     let (gate, waited, before) = GATES.iter().rev().find_map(|gate| {
         let place = response.iter().position(|part| part.part == gate.stage)?;
         let (own, behind) = (&response[place], &response[place + 1..]);
-        let spent: f64 = behind.iter().map(time).sum();
+        let spent: f64 = behind.iter().map(PartShare::time_ns).sum();
         let queued: f64 = behind.iter().map(|part| part.wait_ns).sum();
         // What waits at a gate before this one waits for it as well.
         let before: f64 =
             response[..place].iter().filter(|part| is_gate(part)).map(|part| part.wait_ns).sum();
-        let is_limit = own.wait_ns >= MOST * (time(own) + spent)
+        let is_limit = own.wait_ns >= MOST * (own.time_ns() + spent)
             && before + own.wait_ns >= LARGE * all
             && queued <= QUEUED * spent;
         is_limit.then_some((gate, own.wait_ns / all, before / all))
@@ -140,12 +146,10 @@ pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
     } else {
         format!(" and {} in queues before {them}", percent(before))
     };
-    let (name, why, remedy) = match gate.stage == "cache room" && is_synced(point) {
-        true => (
-            "flush",
-            "what is acknowledged has to be on the members, and the cache writes it out first",
-            LESS_OFTEN,
-        ),
+    let (name, why, remedy) = match gate.stage == "cache room" && waits_for_flush(point) {
+        true => {
+            ("flush", "the cache writes to the disks what a flush or a synced write is to keep", LESS_OFTEN)
+        }
         false => (gate.name, gate.why, gate.remedy),
     };
     let mut sentence = format!(
@@ -164,14 +168,10 @@ fn is_gate(part: &PartShare) -> bool {
     GATES.iter().any(|gate| gate.stage == part.part)
 }
 
-fn time(part: &PartShare) -> f64 {
-    part.wait_ns + part.service_ns
-}
-
 #[cfg(test)]
 mod tests {
-    use record::Breakdown;
     use record::sample::{self, Stream};
+    use record::{Breakdown, WriteCacheFill};
 
     use super::super::usage::busy;
     use super::*;
@@ -220,7 +220,18 @@ mod tests {
             |point: &Point| limit(point, &[busy("disks", 0.6, 0.0, 0.0)]).map(Draft::about_run).unwrap();
         assert!(told(&point).sentence.starts_with("cache room is the bottleneck"));
         point.workloads[0].spec.durability.open = OpenSync::Dsync;
-        let of_flush = told(&point);
+        let mut of = |unwritten_bytes: u64| {
+            let fill = WriteCacheFill {
+                unwritten_before_bytes: 0,
+                unwritten_measured_bytes: None,
+                unwritten_bytes,
+                room_bytes: 1_000,
+            };
+            point.breakdown.as_mut().unwrap().write_cache = Some(fill);
+            told(&point)
+        };
+        assert!(of(500).sentence.starts_with("cache room is the bottleneck"), "it may be full");
+        let of_flush = of(499);
         assert!(of_flush.sentence.starts_with("flush is the bottleneck: 98 %"), "{}", of_flush.sentence);
         assert!(of_flush.remedy.starts_with("Sync less often"), "{}", of_flush.remedy);
     }

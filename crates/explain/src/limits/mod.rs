@@ -180,7 +180,7 @@ const TRANSFER: f64 = 0.9;
 /// higher queue depth gets more of them.
 fn at_media_rate(point: &Point, uses: &[Use]) -> Option<Draft> {
     let response = &point.breakdown.as_ref()?.response;
-    let all: f64 = response.iter().map(|part| part.wait_ns + part.service_ns).sum();
+    let all: f64 = response.iter().map(PartShare::time_ns).sum();
     let transfer = response.iter().find(|part| part.part == "disk transfer")?.service_ns;
     let (first, others) = uses.split_first()?;
     let background = first.queue.map_or(0.0, |queue| queue.background);
@@ -301,7 +301,7 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
 /// The part of the response time that is waiting; `None` where the record does not say where requests were.
 fn waited(point: &Point) -> Option<f64> {
     let response = &point.breakdown.as_ref()?.response;
-    let all: f64 = response.iter().map(|part| part.wait_ns + part.service_ns).sum();
+    let all: f64 = response.iter().map(PartShare::time_ns).sum();
     (all > 0.0).then(|| response.iter().map(|part| part.wait_ns).sum::<f64>() / all)
 }
 
@@ -310,9 +310,9 @@ fn quicker(point: &Point) -> &'static str {
     let is_stream =
         |spec: &spec::Workload| spec.pattern == Pattern::Sequential && spec.mix.reads == Share::ALL;
     let response = point.breakdown.as_ref().map_or(&[][..], |breakdown| &breakdown.response);
-    let time = |part: &PartShare| part.wait_ns + part.service_ns;
-    let at_disks: f64 = response.iter().filter(|part| part.part.starts_with("disk")).map(time).sum();
-    if at_disks > response.iter().map(time).sum::<f64>() / 2.0
+    let at_disks: f64 =
+        response.iter().filter(|part| part.part.starts_with("disk")).map(PartShare::time_ns).sum();
+    if at_disks > response.iter().map(PartShare::time_ns).sum::<f64>() / 2.0
         && point.workloads.iter().all(|one| is_stream(&one.spec))
     {
         "Read further ahead, increase the queue depth, or lower the latency of each request."

@@ -40,9 +40,9 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run], settings: &[Setting]) ->
         Ok(plan) => plan,
         Err(why) => return unknown(why),
     };
-    if let Some(point) = asked_otherwise(base, runs) {
+    if let Some(point) = planned_otherwise(base, runs) {
         return unknown(format!(
-            "the sides ask otherwise at {point}: a slower part shows between runs of one plan"
+            "the plan differs at {point}, and a slower part shows between runs of one plan"
         ));
     }
     terminal::say_sentence(&format!("slower than the baseline; simulating {model} to find the slower part"));
@@ -67,7 +67,7 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run], settings: &[Setting]) ->
 }
 
 /// The first point of both sides whose workloads are not the same on both, but for their seeds.
-fn asked_otherwise(base: &[&Run], runs: &[&Run]) -> Option<String> {
+fn planned_otherwise(base: &[&Run], runs: &[&Run]) -> Option<String> {
     let asked = |point: &Point| -> Vec<_> {
         let texts = point.workloads.iter().flat_map(|one| one.spec.texts());
         texts.filter(|(key, _)| *key != "seed").collect()
@@ -75,15 +75,12 @@ fn asked_otherwise(base: &[&Run], runs: &[&Run]) -> Option<String> {
     let point_of = |runs: &[&Run], name: &str| -> Option<Vec<_>> {
         runs.iter().flat_map(|run| &run.points).find(|point| point.name == name).map(asked)
     };
-    let points = runs.iter().flat_map(|run| &run.points);
-    points
-        .filter(|point| point_of(base, &point.name).is_some_and(|before| before != asked(point)))
-        .map(|point| point.name.clone())
-        .next()
+    let differs = |point: &&Point| point_of(base, &point.name).is_some_and(|before| before != asked(point));
+    runs.iter().flat_map(|run| &run.points).find(differs).map(|point| point.name.clone())
 }
 
-/// `found`, unless it names a part of which no figure differs (`link.rate`) where those of others do: no suspect stands for these.
-/// An option of an array's own (`write_cache`) may be of any part.
+/// `found`, unless it names a part of which no figure differs (`link.rate`) where those of others do: no trial changes these. An
+/// option of an array's own (`write_cache`) may be of any part.
 fn settled(found: Culprit, all: &[(Suspect, Suspicion)], settings: &[Setting]) -> Culprit {
     let changed: Vec<&Setting> = settings.iter().filter(|setting| setting.option().is_some()).collect();
     let is_of = |part: &str, setting: &&Setting| {
@@ -98,11 +95,11 @@ fn settled(found: Culprit, all: &[(Suspect, Suspicion)], settings: &[Setting]) -
                     .all(|setting| setting.option().is_some_and(|option| option.contains('.')))
                 && !changed.iter().any(|setting| is_of(part, setting)) =>
         {
-            let named = |setting: &&Setting| Some(format!("{}: {}", setting.option()?, setting.told()));
+            let named = |setting: &&Setting| Some(format!("{} ({})", setting.option()?, setting.told()));
             let told: Vec<String> = changed.iter().filter_map(named).collect();
             let why = format!(
-                "{} was changed, for which none of the parts that were tried stands; by the pattern alone it would be {part}",
-                told.join(", ")
+                "the pattern fits {part}, but what was changed is {}, which no trial changes by itself",
+                told.join(" and ")
             );
             Culprit { part: None, why, ..found }
         }
@@ -158,7 +155,7 @@ mod tests {
         };
         let unknown = of("controller processor", &["link.latency"]);
         assert!(
-            unknown.part.is_none() && unknown.why.starts_with("link.latency: none → 1ms was changed"),
+            unknown.part.is_none() && unknown.why.contains("what was changed is link.latency (none → 1ms),"),
             "{unknown:?}"
         );
         assert!(of("link", &["link.rate"]).part.is_some(), "it is the link's");
@@ -168,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_that_asks_otherwise_is_no_slower_part() {
+    fn a_point_of_another_plan_tells_of_no_slower_part() {
         let run = |depth: u32, seed: u64| {
             let stream = record::sample::Stream {
                 op: "read",
@@ -183,7 +180,7 @@ mod tests {
             record::sample::run("gate", vec![record::sample::point(0, "p", vec![workload])])
         };
         let (one, same, other) = (run(1, 1), run(1, 2), run(4, 1));
-        assert_eq!(asked_otherwise(&[&one], &[&same]), None);
-        assert_eq!(asked_otherwise(&[&one], &[&other]).as_deref(), Some("p"));
+        assert_eq!(planned_otherwise(&[&one], &[&same]), None);
+        assert_eq!(planned_otherwise(&[&one], &[&other]).as_deref(), Some("p"));
     }
 }

@@ -208,7 +208,7 @@ fn open_flags(workload: &Workload) -> OFlags {
     OFlags::NOCTTY | direct | sync_flag(workload.durability.open)
 }
 
-/// What open(2) is told of writes that are to be durable.
+/// Flags of open(2) for durable writes.
 pub(crate) fn sync_flag(open: OpenSync) -> OFlags {
     match open {
         OpenSync::None => OFlags::empty(),

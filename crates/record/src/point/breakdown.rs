@@ -191,6 +191,13 @@ pub struct PartShare {
     pub service_ns: f64,
 }
 
+impl PartShare {
+    /// Waiting and being served.
+    pub fn time_ns(&self) -> f64 {
+        self.wait_ns + self.service_ns
+    }
+}
+
 /// What visits of one kind met at one component on average, whether somebody waited for them or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClassShare {

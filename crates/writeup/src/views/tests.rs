@@ -136,6 +136,38 @@ fn there_is_one_highest_rate_and_its_p99_is_that_of_the_same_point() {
     }
 }
 
+#[test]
+fn a_rate_that_no_further_trial_confirmed_is_not_said_to_be_sustained() {
+    let answer = |confirmed: bool| {
+        let mut own = run("5", &[(8, 2_900.0)]);
+        own.search = Some(record::Search { confirmed, ..sample::search(Some(2_912.0), Some(2_948.0)) });
+        report(vec![own], None).answer.text()
+    };
+    assert!(
+        answer(true).contains("sustains 2,912 IOPS with p99<5ms; 2,948 violates p99<5ms"),
+        "{}",
+        answer(true)
+    );
+    let told = "met p99<5ms at 2,912 IOPS, which no further trial confirmed; 2,948 violates p99<5ms";
+    assert!(answer(false).contains(told), "{}", answer(false));
+}
+
+#[test]
+fn commands_of_a_report_are_about_its_run_and_not_about_the_last_one() {
+    let mut own = run("5", &[(8, 2_900.0)]);
+    own.findings = vec![record::Finding {
+        code: "bottleneck-undetermined".into(),
+        severity: record::Severity::Note,
+        sentence: "It is open.".into(),
+        remedy: "Run `fathom explain last --what-if --point 1`.".into(),
+        numbers: Default::default(),
+        point: None,
+    }];
+    let expected = format!("Run `fathom explain {} --what-if --point 1`.", own.id);
+    let warnings = report(vec![own], None).warnings;
+    assert!(warnings.iter().any(|warning| warning.remedy == expected), "{warnings:?}");
+}
+
 /// A run whose highest figure is its least certain one.
 fn doubtful(raid: &str, rates: [(f64, f64); 3]) -> Run {
     let mut own = run(raid, &[]);
