@@ -17,7 +17,8 @@ pub struct ControllerParams {
     /// Processor time of each command to a member device.
     pub member_command: Nanos,
     /// What of a host command's processor time is interrupts, doorbells and the way into the firmware and out of it. A
-    /// command that finds the processor at work is taken along with the others, and does without.
+    /// command that finds the processor at work is taken along with the others, and does without. Zero, or less than either
+    /// command: a command that costs a busy processor nothing would have no bound.
     pub interrupt: Nanos,
     /// How long a box looks in its own file system or block table for where the data are, before members with arms are
     /// asked: once for each read or write through, and no processor's time. The drive's own overhead passes meanwhile.

@@ -122,6 +122,8 @@ impl Resource {
                     &mut controller.read_command,
                     &mut controller.write_command,
                     &mut controller.member_command,
+                    // A part of the commands.
+                    &mut controller.interrupt,
                     &mut protocol.server_read,
                     &mut protocol.server_write,
                 ];
@@ -281,6 +283,15 @@ mod tests {
             resource.speed_up(&mut same, 1.0);
             assert_eq!(same, array, "{}", resource.name());
         }
+    }
+
+    #[test]
+    fn a_faster_processor_takes_interrupts_as_much_faster_as_commands() {
+        let (slow, mut fast) = (topology("array:perc-3-qc"), topology("array:perc-3-qc"));
+        Resource::ControllerProcessor.speed_up(&mut fast, 2.0);
+        let busy = |topology: &Topology| topology.controller.read_command - topology.controller.interrupt;
+        assert_eq!(busy(&fast).get() * 2, busy(&slow).get());
+        assert!(!slow.controller.interrupt.is_zero(), "it has such a part");
     }
 
     #[test]

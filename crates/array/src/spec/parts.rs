@@ -308,6 +308,16 @@ pub(super) fn controller(
         handover: fields.one_of("handover", Handover::Flush, &handovers),
         takeover: fields.or("takeover", Nanos::ZERO),
     };
+    let shortest = params.read_command.min(params.write_command);
+    fields.check(
+        &["interrupt", "read_command", "write_command"],
+        params.interrupt.is_zero() || params.interrupt < shortest,
+        format!(
+            "it is a part of each command, which a busy processor does without: give less than {}, the shorter of \
+             `read_command` and `write_command`",
+            shortest.exact()
+        ),
+    );
     let is_mirrored = params.cache.as_ref().is_some_and(|cache| cache.mirrored);
     let possible = params.handover == Handover::Flush || is_mirrored;
     fields.check(

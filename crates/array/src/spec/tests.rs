@@ -309,6 +309,19 @@ fn a_missing_key_says_what_it_would_hold() {
 }
 
 #[test]
+fn an_interrupt_is_a_part_of_a_command() {
+    let of = |interrupt: &str| array(&Shipped, &format!("array:perc-3-qc?controller.interrupt={interrupt}"));
+    assert!(of("149us").is_ok());
+    let told = of("150us").unwrap_err().to_string();
+    assert!(
+        told.contains("give less than 150us, the shorter of `read_command` and `write_command`"),
+        "{told}"
+    );
+    let shorter = array(&Shipped, "array:perc-3-qc?controller.read_command=60us");
+    assert!(shorter.is_err(), "70 us of it are the interrupt");
+}
+
+#[test]
 fn a_value_of_the_wrong_kind_says_what_would_be_right() {
     assert_eq!(
         complaint("[cache]\nsize = \"64\"\n"),
