@@ -28,6 +28,12 @@ const DEGREES: [f64; 5] = [1.3, 2.0, 5.0, 16.0, 50.0];
 /// Degrees that are tried of what may be smaller by any: a size takes no share of a request that has to grow to be seen.
 const SMALLER: [f64; 4] = [1.3, 2.0, 5.0, 16.0];
 
+/// What a degree of 2 adds to the way there and back, as [`Suspect::change`] says.
+const ADDED: Nanos = Nanos::from_micros(100);
+
+/// Degrees that are tried of what is added: from 30 us, a few switches, to 20 ms, a thousand miles.
+const LONGER: [f64; 6] = [1.3, 2.0, 5.0, 16.0, 50.0, 200.0];
+
 /// A session with more slots is taken to have no limit: the sixteenth part of them admits all that a plan asks for at once.
 const UNLIMITED: u32 = 4096;
 
@@ -65,6 +71,10 @@ pub enum Suspect {
     NoReadCache,
     /// The disks acknowledge writes once they are on the media.
     NoDiskWriteCache,
+    /// A command holds the links for longer.
+    LinkCommand,
+    /// The way between hosts and controllers is longer: a detour, a switch, a tunnel.
+    AddedLatency,
     /// A host has fewer requests under way to a LUN at once.
     LunQueue,
     /// A session takes fewer requests at once.
@@ -89,6 +99,8 @@ impl Suspect {
             Suspect::NoWriteCache,
             Suspect::NoReadCache,
             Suspect::NoDiskWriteCache,
+            Suspect::LinkCommand,
+            Suspect::AddedLatency,
             Suspect::LunQueue,
             Suspect::SessionQueue,
             Suspect::LinkLost,
@@ -121,6 +133,8 @@ impl Suspect {
             Suspect::Slower(Resource::Window) => Resource::Link.name(),
             Suspect::Slower(part) => part.name(),
             Suspect::Seeks | Suspect::Rotation | Suspect::Media => Resource::Disks.name(),
+            Suspect::LinkCommand => Resource::Link.name(),
+            Suspect::AddedLatency => Resource::Distance.name(),
             Suspect::OneMember => "one disk",
             Suspect::NoWriteCache => "write cache",
             Suspect::NoReadCache => "read cache",
@@ -146,6 +160,8 @@ impl Suspect {
             Suspect::Slower(Resource::Window) => "with a connection window {} times smaller",
             Suspect::Slower(_) | Suspect::OneMember => "{} times as slow",
             Suspect::Seeks => "with seeks {} times as slow",
+            Suspect::LinkCommand => "with the time of a command {} times as long",
+            Suspect::AddedLatency => "with {+100us} more latency there and back",
             Suspect::Rotation => "with rotation {} times as slow",
             Suspect::Media => "with a media rate {} times as slow",
             Suspect::NoWriteCache | Suspect::NoReadCache | Suspect::NoDiskWriteCache => "off",
@@ -164,7 +180,10 @@ impl Suspect {
                     || option == "protocol.client"
             }
             Suspect::Slower(Resource::Adapter) => part == "adapter",
-            Suspect::Slower(Resource::Distance) => {
+            Suspect::LinkCommand => option == "link.command",
+            // Its length is another part, and how many there are another change.
+            Suspect::Slower(Resource::Link) => part == "link" && !["latency", "count"].contains(&key),
+            Suspect::Slower(Resource::Distance) | Suspect::AddedLatency => {
                 ["link.latency", "adapter.latency", "protocol.hop", "protocol.hops"].contains(&option)
             }
             Suspect::Slower(Resource::Mirror) => part == "controller" && key.starts_with("partner."),
@@ -194,9 +213,13 @@ impl Suspect {
             Suspect::Slower(Resource::Cache | Resource::Window)
             | Suspect::LunQueue
             | Suspect::SessionQueue => &SMALLER,
-            Suspect::Slower(_) | Suspect::Seeks | Suspect::Rotation | Suspect::Media | Suspect::OneMember => {
-                &DEGREES
-            }
+            Suspect::AddedLatency => &LONGER,
+            Suspect::Slower(_)
+            | Suspect::Seeks
+            | Suspect::Rotation
+            | Suspect::Media
+            | Suspect::OneMember
+            | Suspect::LinkCommand => &DEGREES,
             _ => &[1.0],
         }
     }
@@ -216,6 +239,10 @@ impl Suspect {
                 cache.read = false;
                 cache.prefetch.streams = 0;
             }),
+            Suspect::LinkCommand => {
+                topology.link.iter_mut().for_each(|link| slow(&mut link.command, times));
+            }
+            Suspect::AddedLatency => longer_way(topology, times),
             Suspect::LunQueue => fewer(&mut topology.host.lun_depth, times),
             Suspect::SessionQueue => fewer(&mut topology.protocol.outstanding, times),
             Suspect::LinkLost => topology.links = topology.links.saturating_sub(1).max(1),
@@ -274,6 +301,13 @@ fn slow_media(zones: &mut Zones, times: f64) {
     if let Zones::Rates { outer, inner } = zones {
         [outer, inner].into_iter().for_each(|rate| *rate = BytesPerSecond::new(rate.get() / times));
     }
+}
+
+/// Adds to the latency of the links, and where hosts hold the devices themselves of the adapters: half of it each way.
+fn longer_way(topology: &mut Topology, times: f64) {
+    let added = Nanos::from_secs_f64(ADDED.as_secs_f64() * (times - 1.0) / 2.0);
+    let adapter = topology.adapter.as_mut().map(|(_, link)| link);
+    topology.link.as_mut().or(adapter).into_iter().for_each(|link| link.latency += added);
 }
 
 /// Gives the first member of the first set a slower model of its own.
@@ -503,6 +537,7 @@ mod tests {
             set.first().copied()
         };
         assert_eq!(of("link.rate"), Some("link"));
+        assert_eq!((of("link.command"), of("link.latency")), (Some("link"), Some("distance")));
         assert_eq!(of("controller.read_command"), Some("controller processor"));
         assert_eq!(of("host.lun_depth"), Some("LUN queue"));
         assert_eq!(of("drive.rpm"), Some("disks"));

@@ -1,7 +1,7 @@
 //! A part that became slower is named, by the pattern that it leaves on the points of a plan; what no part explains is
 //! unknown.
 //!
-//! Eight causes, each with the array, its options and its degree drawn from a seed; five runs of the array as it is, two
+//! Ten causes, each with the array, its options and its degree drawn from a seed; five runs of the array as it is, two
 //! with the cause. No two runs share a seed, nor does the model with any of them, and each has noise of its own besides. Where a cause does not slow the plan by so much that the gate fails, it is made twice as strong.
 //!
 //! Of each case also what is named where nothing is slower, where the array stands still at times, and where the model does
@@ -62,7 +62,7 @@ depth   = 4
 "#;
 
 /// Causes, and the part that has to be named.
-const CAUSES: [(Suspect, &str); 8] = [
+const CAUSES: [(Suspect, &str); 10] = [
     (Suspect::Seeks, "disks"),
     (Suspect::Slower(Resource::ControllerProcessor), "controller processor"),
     (Suspect::Slower(Resource::Link), "link"),
@@ -71,6 +71,8 @@ const CAUSES: [(Suspect, &str); 8] = [
     (Suspect::Failed, "failed disk"),
     (Suspect::Busy(Work::Rebuild), "rebuild"),
     (Suspect::Rotation, "disks"),
+    (Suspect::AddedLatency, "distance"),
+    (Suspect::LinkCommand, "link"),
 ];
 
 const ARRAYS: [&str; 3] = ["array:md3000?raid=5", "array:md3000?raid=10", "array:px6-300d?raid=5"];
@@ -312,6 +314,24 @@ fn a_part_that_takes_little_of_a_request_is_named_where_it_is_thirty_times_as_sl
     assert!(fails(&base, &slower));
     let found = traced(&study, &base, &slower).1;
     assert_eq!(found.part.as_deref(), Some("host processor"), "{found:#?}");
+}
+
+#[test]
+fn a_longer_way_is_named_by_what_it_adds_where_there_was_none() {
+    let plan = Plan::parse("gate.toml", SHORT, &Overrides::default()).unwrap();
+    let (machine, stop, mut draws) = (Machine::default(), Arc::default(), Stream::open(3, "culprits"));
+    let study = Study::open(&plan, ("array:md3000?raid=5", &Shipped), 400, &machine, &stop).unwrap().unwrap();
+    let mut of = |change, seeds: std::ops::Range<u32>| -> Vec<Run> {
+        seeds.map(|seed| run(&study, change, seed, &mut draws).unwrap()).collect()
+    };
+    let base = of(None, 100..104);
+    // A millisecond more.
+    let slower = of(Some((Suspect::AddedLatency, 11.0)), 200..202);
+    assert!(fails(&base, &slower));
+    let found = traced(&study, &base, &slower).1;
+    assert_eq!(found.part.as_deref(), Some("distance"), "{found:#?}");
+    let change = &found.suspects[0].change;
+    assert!(change.starts_with("with ") && change.contains(" more latency there and back"), "{change}");
 }
 
 #[test]

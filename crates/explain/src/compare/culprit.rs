@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 
 use record::judgement::{Culprit, Suspect};
 use stats::gate::{chi_square, log_likelihood, quantile, strangeness};
+use units::Nanos;
 
 use super::host_time::{BY_ITSELF, HOST_TIME};
 use super::shifts::Shift;
@@ -49,7 +50,8 @@ const STEPS: u32 = 24;
 pub struct Suspicion {
     /// The part.
     pub part: String,
-    /// What happens to it; `{}` stands for how many times as slow it is.
+    /// What happens to it; `{}` stands for how many times as slow it is, `{+100us}` for what is added: nothing at once as slow,
+    /// 100 us at twice, 200 us at three times.
     pub change: String,
     /// How many times as slow, rising, and by how much the figures of the model then change.
     pub tried: Vec<(f64, Vec<Shift>)>,
@@ -220,7 +222,15 @@ impl Suspicion {
     /// The change at that degree, in words.
     fn told(&self, times: f64) -> String {
         let shown = if times < 10.0 { format!("{times:.1}") } else { format!("{times:.0}") };
-        self.change.replace("{}", &shown)
+        let told = self.change.replace("{}", &shown);
+        let Some((before, (unit, after))) =
+            told.split_once("{+").and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+        else {
+            return told;
+        };
+        let unit: Nanos = unit.parse().unwrap_or(Nanos::ZERO);
+        let added = Nanos::from_secs_f64(unit.as_secs_f64() * (times - 1.0));
+        format!("{before}{added}{after}")
     }
 }
 
@@ -386,6 +396,19 @@ mod tests {
             suspicion("link", &[(2.0, [0.0, 0.0, 0.5]), (4.0, [0.0, 0.0, 1.5])]),
             suspicion("cache", &[(1.0, [0.0, 2.0, 0.0])]),
         ]
+    }
+
+    #[test]
+    fn what_is_added_is_told_by_how_much_and_what_is_slower_by_how_many_times() {
+        let told = |change: &str, times| {
+            Suspicion { part: "link".into(), change: change.into(), tried: Vec::new() }.told(times)
+        };
+        assert_eq!(told("{} times as slow", 2.0), "2.0 times as slow");
+        assert_eq!(
+            told("with {+100us} more latency (x was changed)", 16.0),
+            "with 1.50 ms more latency (x was changed)"
+        );
+        assert_eq!(told("off", 1.0), "off");
     }
 
     #[test]
