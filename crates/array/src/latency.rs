@@ -71,8 +71,10 @@ stages! {
     Bus => "controller bus",
     /// The way between controllers.
     Mirror => "controller mirror",
-    /// Room in a controller's cache, and a cache that has to be emptied first.
+    /// Room in a controller's cache, and a cache that has to be emptied before a volume moves.
     CacheRoom => "cache room",
+    /// A controller's cache that writes to the members what a flush, or a write that is to be stable, waits for.
+    Flush => "flush",
     /// A file of the box's own file system that another write holds.
     FileLock => "file lock",
     /// Stripes that others change, and units that background work holds.
@@ -95,6 +97,8 @@ stages! {
     DiskRotation => "disk rotation",
     /// From the first sector to the last byte, or out of the drive's buffer.
     DiskTransfer => "disk transfer",
+    /// A drive that writes to its media what its own cache holds, for a flush.
+    DiskFlush => "disk flush",
     /// The host, where a request that has ended waits for others to be taken with it.
     CompletionBatch => "completion batch",
     /// What no stage claims.

@@ -104,7 +104,9 @@ impl Planted {
     pub fn is_named_by(self, finding: &Finding) -> bool {
         let Planted::Part(part) = self else { return finding.code == "latency-bound" };
         let Some(named) = finding.bottleneck() else { return false };
-        let words: Vec<&str> = named.split(' ').filter(|word| word.parse::<u32>().is_err()).collect();
+        // `5 of 12 disks`.
+        let is_count = |word: &str| word == "of" || word.parse::<u32>().is_ok();
+        let words: Vec<&str> = named.split(' ').filter(|word| !is_count(word)).collect();
         let wanted = part.name().trim_end_matches('s');
         words.join(" ").starts_with(wanted)
     }

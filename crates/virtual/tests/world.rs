@@ -145,10 +145,10 @@ fn a_record_tells_disks_that_have_failed_or_are_being_filled_from_members_and_am
         let told = disks(index).filter_map(|part| Some((part.name.clone(), part.role?)));
         told.collect::<Vec<_>>()
     };
-    assert_eq!(told(0), []);
-    // What it was given before it failed ended within the next load.
-    assert_eq!(told(2), [("disk 3".into(), DiskRole::Failed)]);
-    assert_eq!(told(4), [("disk 12".into(), DiskRole::Filling)]);
+    assert_eq!(told(0), [("disk 12".into(), DiskRole::Spare)]);
+    let failed = ("disk 3".into(), DiskRole::Failed);
+    assert_eq!(told(2), [failed.clone(), ("disk 12".into(), DiskRole::Spare)]);
+    assert_eq!(told(4), [failed, ("disk 12".into(), DiskRole::Filling)]);
     assert!(disks(0).all(|part| part.chooses_among == Some(64)));
     let queues = outcome.points[0].breakdown.as_ref().unwrap().lun_queues.unwrap();
     assert_eq!((queues.depth, queues.mean_waiting), (64, 0.0));

@@ -142,11 +142,11 @@ impl Device {
         }
     }
 
-    /// When what it has acknowledged by `now` is safe from a loss of power.
-    pub fn flush(&mut self, now: Instant) -> Instant {
+    /// When what it has acknowledged by `now` is safe from a loss of power. In its meter that is a visit on behalf of `class`.
+    pub fn flush(&mut self, now: Instant, class: Class) -> Instant {
         match self {
-            Device::Rotating(drive) => drive.flush(now),
-            Device::Flash(drive) => drive.flush(now),
+            Device::Rotating(drive) => drive.flush(now, class),
+            Device::Flash(drive) => drive.flush(now, class),
             // Batteries hold the memory of cached flash until it has been written; a plain queue holds nothing, and of
             // a device known from outside nobody has measured it.
             Device::CachedFlash(_) | Device::Queue(_) | Device::Fitted(_) => now,
@@ -250,7 +250,16 @@ impl Device {
         match self {
             Device::Flash(drive) => drive.restart_meter(now),
             Device::CachedFlash(device) => device.restart_meter(now),
-            Device::Rotating(_) | Device::Queue(_) | Device::Fitted(_) => self.meter().restart(now),
+            Device::Rotating(drive) => drive.restart_meter(now),
+            Device::Queue(_) | Device::Fitted(_) => self.meter().restart(now),
+        }
+    }
+
+    /// Nanoseconds that it was busy in the window of its meter until `now`.
+    pub fn busy_by(&mut self, now: Instant) -> u64 {
+        match self {
+            Device::Rotating(drive) => drive.busy_by(now),
+            _ => self.meter().busy_by(now),
         }
     }
 

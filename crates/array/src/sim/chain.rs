@@ -86,6 +86,8 @@ pub enum AtDisk {
     NotYet,
     /// It ended at an instant, and would have taken so long alone.
     Whole(Instant, Nanos),
+    /// It was a flush that ended at an instant.
+    Flushed(Instant),
     /// The drive tells of its steps: when its service began, what it did, and when it ended.
     Steps(Instant, Steps, Instant),
 }
@@ -97,6 +99,7 @@ impl AtDisk {
         match self {
             AtDisk::NotYet => {}
             AtDisk::Whole(end, alone) => trace.pass(Stage::Disk, end, alone),
+            AtDisk::Flushed(end) => trace.serve(Stage::DiskFlush, end),
             AtDisk::Steps(started, Steps { processed, free, on_track, on_sector }, end) => {
                 trace.wait(Stage::Disk, started);
                 trace.serve(Stage::DiskOverhead, processed);

@@ -105,7 +105,7 @@ impl Sim {
             let busy_ns = match (disk.device.busiest(now), disk.device.workers()) {
                 (Some(part), _) => part.each().get() * u64::from(servers),
                 (None, Some(workers)) => workers.busy_by(now),
-                (None, None) => disk.device.meter().busy_by(now),
+                (None, None) => disk.device.busy_by(now),
             };
             courses.take(now, number + n, &|| format!("disk {n}"), servers, busy_ns);
         }

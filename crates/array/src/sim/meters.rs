@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use units::convert::narrow;
 use units::{Nanos, Sectors};
 
 use crate::meter::{Meter, Metered};
@@ -60,41 +61,49 @@ impl Sim {
         }
     }
 
+    /// Every part of a kind that anything came to in the `elapsed` time until now.
     pub(super) fn breakdown(&mut self, elapsed: Nanos) -> Vec<Component> {
-        let (now, mut components) = (self.now(), Vec::new());
+        let mut components = Vec::new();
         self.each_part(|name, part| {
             let servers = part.servers();
-            components.extend(Component::of(name(), part.meter(), servers, elapsed));
+            components.push(Component::of(name(), part.meter(), servers, elapsed));
         });
         for (n, host) in self.hosts.each.iter().enumerate() {
             let busiest = host.busiest_thread();
             components.extend(
-                busiest
-                    .and_then(|meter| Component::of(format!("host {n} busiest thread"), meter, 1, elapsed)),
+                busiest.map(|meter| Component::of(format!("host {n} busiest thread"), meter, 1, elapsed)),
             );
         }
-        let roles = self.roles();
+        self.disks_of(elapsed, &mut components);
+        components.push(Component::of("stripe locks".into(), self.array.back.locks_meter(), 1, elapsed));
+        Component::keep_met(&mut components);
+        components
+    }
+
+    /// Adds the disks, but for those that are in no set and no spare, and that nothing came to.
+    fn disks_of(&mut self, elapsed: Nanos, components: &mut Vec<Component>) {
+        let (now, roles) = (self.now(), self.roles());
+        let in_use: BTreeSet<u32> = self.array.back.sets.iter().flat_map(|set| &set.disks).copied().collect();
         for (n, disk) in self.array.back.disks.iter_mut().enumerate() {
             let servers = disk.device.servers();
             let component = Component::of(format!("disk {n}"), disk.device.meter(), servers, elapsed);
+            if component.visits.is_empty() && !in_use.contains(&narrow::<u32>(n)) {
+                continue;
+            }
             let busiest = disk.device.busiest(now);
-            let component = component.map(|component| match (busiest, disk.device.workers()) {
+            let component = match (busiest, disk.device.workers()) {
                 (Some(part), _) => component.with_busy(part.busy, part.servers, elapsed),
                 (None, Some(workers)) => component.with_busy(Nanos::new(workers.busy_ns()), servers, elapsed),
                 (None, None) => component,
-            });
-            let moved = disk.moved.map(|sectors| sectors.bytes());
-            let (role, chooses_among) = (roles.get(&n).copied(), disk.device.chooses_among());
-            components.extend(component.map(|component| Component {
-                moved: Some(moved),
-                role,
-                chooses_among,
+            };
+            components.push(Component {
+                moved: Some(disk.moved.map(|sectors| sectors.bytes())),
+                role: roles.get(&n).copied(),
+                chooses_among: disk.device.chooses_among(),
                 busiest: busiest.map(|part| part.name),
                 ..component
-            }));
+            });
         }
-        components.extend(Component::of("stripe locks".into(), self.array.back.locks_meter(), 1, elapsed));
-        components
     }
 
     /// The disks that are no whole member of a set, by number. A spare of several sets is what the first that has taken it says.

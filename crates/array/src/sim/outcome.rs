@@ -70,15 +70,15 @@ pub struct LunQueues {
 }
 
 impl Component {
-    /// What `meter` says of a part of `servers` servers after `elapsed`; `None` where nothing came.
-    pub fn of(name: String, meter: &Meter, servers: u32, elapsed: Nanos) -> Option<Component> {
+    /// What `meter` says of a part of `servers` servers after `elapsed`.
+    pub fn of(name: String, meter: &Meter, servers: u32, elapsed: Nanos) -> Component {
         debug_assert!(servers > 0, "what serves must have a server");
         let visits: Vec<(Class, Visits)> = Class::ALL
             .into_iter()
             .map(|class| (class, meter.visits(class)))
             .filter(|(_, visits)| visits.count > 0)
             .collect();
-        (!visits.is_empty()).then(|| Component {
+        Component {
             name,
             utilisation: meter.utilisation(elapsed, servers),
             mean_present: meter.mean_present(elapsed),
@@ -88,7 +88,24 @@ impl Component {
             role: None,
             chooses_among: None,
             busiest: None,
-        })
+        }
+    }
+
+    /// What it is, without its numbers: `controller processor` of `controller 0 processor`.
+    fn kind(&self) -> impl Iterator<Item = &str> {
+        self.name.split(' ').filter(|word| !word.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+
+    /// Leaves `components` only with kinds that anything came to: a part that nothing came to says something beside one of its kind
+    /// that worked, and nothing where all of them cost nothing.
+    pub fn keep_met(components: &mut Vec<Component>) {
+        let mut met: Vec<Vec<String>> = Vec::new();
+        for part in components.iter().filter(|part| !part.visits.is_empty()) {
+            if !met.iter().any(|kind| part.kind().eq(kind.iter())) {
+                met.push(part.kind().map(str::to_owned).collect());
+            }
+        }
+        components.retain(|part| met.iter().any(|kind| part.kind().eq(kind.iter())));
     }
 
     /// The same, busy for `busy` as its `servers` were together, which do not serve a visit each.

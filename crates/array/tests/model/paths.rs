@@ -46,8 +46,10 @@ fn a_path_that_fails_moves_its_requests_to_its_twin_and_gets_them_back() {
     let before = run(&mut sim, &small);
     sim.fail_link(0);
     let during = sim.run(vec![client(&small, sim.lun_sizes()[0])]);
-    let used =
-        |outcome: &RunOutcome, name: &str| outcome.breakdown.iter().any(|part| part.name.starts_with(name));
+    let used = |outcome: &RunOutcome, name: &str| {
+        let part = outcome.breakdown.iter().find(|part| part.name.starts_with(name));
+        !part.expect("a part beside one that works is told of").visits.is_empty()
+    };
     assert!(!used(&during, "link 0 tx") && used(&during, "link 1 tx"));
     sim.mend_link(0);
     let after = run(&mut sim, &small);
@@ -71,7 +73,7 @@ fn round_robin_of_a_host_takes_all_its_paths_whatever_other_hosts_do() {
             part.name.starts_with(&format!("host {host} adapter")) && part.name.ends_with(" tx")
         });
         let came = adapters.map(|part| part.visits.iter().map(|(_, visits)| visits.count).sum::<u64>());
-        let came: Vec<u64> = came.collect();
+        let came: Vec<u64> = came.filter(|count| *count > 0).collect();
         assert_eq!(came, [2_000, 2_000], "of host {host}");
     }
 }

@@ -41,6 +41,7 @@ fn against(part: &PathPart, ceiling: &Ceiling, carried: &Carried) -> Vec<Use> {
         unit: unit.into(),
         is_even: false,
         basis: ceiling.basis.clone(),
+        idle: None,
         queue: None,
     };
     match ceiling.what.as_str() {
@@ -143,6 +144,7 @@ impl<'a> Counts<'a> {
             unit: "share".into(),
             is_even: false,
             basis,
+            idle: None,
             queue: None,
         })
     }

@@ -6,7 +6,7 @@ use record::{Behalf, ClassShare, Component, DiskRole, PartShare, Point};
 use units::Nanos;
 
 use super::queues::BUSY;
-use super::usage::{Queue, Use, sort};
+use super::usage::{Idle, Queue, Use, sort};
 use crate::draft::percent;
 
 /// Every kind of part of a virtual array, the fullest first. Parts that differ by number alone are one kind: their mean
@@ -92,6 +92,8 @@ struct Busy<'a> {
     inside: Option<&'a str>,
     /// Mean time that it serves a visit, in nanoseconds; 0 where too few tell.
     service_ns: f64,
+    /// Visits, on whosever behalf.
+    visits: u64,
 }
 
 /// Fewer visits have no mean service time worth a comparison.
@@ -131,10 +133,11 @@ impl<'a> Busy<'a> {
         let has_choice = part.chooses_among.is_some_and(|among| part.mean_in_system < f64::from(among));
         let gains = has_choice && waiting > for_cache;
         let inside = part.busiest.as_deref();
-        let visits = part.visits.max(1) as f64;
-        let service_ns = if part.visits >= VISITS { part.service_ns as f64 / visits } else { 0.0 };
+        let served = part.service_ns as f64 / part.visits.max(1) as f64;
+        let service_ns = if part.visits >= VISITS { served } else { 0.0 };
         let share = part.utilisation;
-        Busy { name: &part.name, share, waiting, for_cache, background, gains, inside, service_ns }
+        let (name, visits) = (part.name.as_str(), part.visits);
+        Busy { name, share, waiting, for_cache, background, gains, inside, service_ns, visits }
     }
 }
 
@@ -157,36 +160,37 @@ fn plural(kind: &str) -> String {
     }
 }
 
-fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64, most_waiting: f64) -> Use {
-    debug_assert!(!parts.is_empty(), "a kind is one of parts");
+/// Parts of a kind with less than this share of the utilization of the busiest have nothing to do with it.
+const IDLE: f64 = 0.1;
+
+fn of_kind(kind: &str, all: &[Busy<'_>], elsewhere: f64, most_waiting: f64) -> Use {
+    debug_assert!(!all.is_empty(), "a kind is one of parts");
+    let busiest = all.iter().map(|part| part.share).fold(0.0, f64::max);
+    // What does not work for the load is no measure of what does.
+    let works = |part: &Busy<'_>| part.share >= IDLE * busiest && (busiest == 0.0 || part.visits > 0);
+    let (parts, idle): (Vec<Busy<'_>>, Vec<Busy<'_>>) = all.iter().copied().partition(works);
+    // Records of before visits were kept have parts that are busy without any.
+    let (parts, idle) = if parts.is_empty() { (all, Vec::new()) } else { (parts.as_slice(), idle) };
+    let idle = Idle::of(plural(kind), idle.iter().map(|part| part.share), all.len());
     let sum = |of: fn(&Busy<'_>) -> f64| parts.iter().map(of).sum::<f64>();
-    let mean = sum(|part| part.share) / parts.len() as f64;
+    let mean = mean_of(parts);
     let fullest = parts.iter().copied().reduce(|most, one| if one.share > most.share { one } else { most });
-    let (name, most) = fullest.map_or((kind, 0.0), |part| (part.name, part.share));
-    let inside = fullest.and_then(|part| part.inside).map_or(String::new(), |inside| format!(" ({inside})"));
+    let most = fullest.map_or(0.0, |part| part.share);
     let slow = fullest.and_then(|part| slower(part, parts));
     // One of several that is full while the others are not is a limit of its own, and so are several of many.
     let is_full = most >= super::FULL && mean < super::FULL - AS_BUSY;
     let stands_out = is_full || slow.is_some() && most >= BUSY && most - mean >= BUSIER;
     let as_busy: Vec<&Busy<'_>> = parts.iter().filter(|part| part.share >= most - AS_BUSY).collect();
-    let many = parts.len();
     let several = stands_out && slow.is_none() && as_busy.len() > 1;
-    let (part, share, basis) = match (many, stands_out) {
-        (1, _) => (name.to_owned(), most, inside),
-        _ if several => {
-            let names: Vec<&str> = as_busy.iter().map(|part| part.name).collect();
-            let own = as_busy.iter().map(|part| part.share).sum::<f64>() / as_busy.len() as f64;
-            let basis = format!("{inside}, {} on average of all {many}", percent(mean));
-            (some_of(kind, &names, many), own, basis)
-        }
-        (_, true) => {
-            let slow = slow.unwrap_or_default();
-            let basis = format!("{inside}, {} on average of all {many}{slow}", percent(mean));
-            (name.to_owned(), most, basis)
-        }
-        (count, false) => {
-            (plural(kind), mean, format!("{inside} on average of {count}, highest {}", percent(most)))
-        }
+    let named = match (stands_out, fullest) {
+        (true, _) if several => of_several(kind, &as_busy, all),
+        (true, Some(one)) => of_one(one, all, slow.as_deref()),
+        _ => of_even(kind, parts, most, all.len()),
+    };
+    let Named { part, share, basis } = named;
+    let basis = match &idle {
+        Some(idle) if !stands_out => format!("{basis}; {}", idle.in_words()),
+        _ => basis,
     };
     let (busy, background) = match fullest.filter(|_| stands_out) {
         Some(one) => (one.share, one.background),
@@ -200,7 +204,53 @@ fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64, most_waiting: f64) ->
     };
     let is_even = several || parts.len() > 1 && !stands_out;
     let what = "busy".into();
-    Use { part, what, share, amount: None, unit: "share".into(), is_even, basis, queue: Some(queue) }
+    Use { part, what, share, amount: None, unit: "share".into(), is_even, basis, idle, queue: Some(queue) }
+}
+
+/// The parts of a kind that are told of, how busy they are, and on what evidence.
+struct Named {
+    part: String,
+    share: f64,
+    basis: String,
+}
+
+fn inside(part: Option<&Busy<'_>>) -> String {
+    part.and_then(|part| part.inside).map_or(String::new(), |inside| format!(" ({inside})"))
+}
+
+/// How busy `parts` are on average.
+fn mean_of(parts: &[Busy<'_>]) -> f64 {
+    parts.iter().map(|part| part.share).sum::<f64>() / parts.len().max(1) as f64
+}
+
+/// Of those that are as busy as the busiest of `all`.
+fn of_several(kind: &str, as_busy: &[&Busy<'_>], all: &[Busy<'_>]) -> Named {
+    let names: Vec<&str> = as_busy.iter().map(|part| part.name).collect();
+    let share = as_busy.iter().map(|part| part.share).sum::<f64>() / as_busy.len() as f64;
+    let (inside, mean) = (inside(as_busy.first().copied()), percent(mean_of(all)));
+    let basis = format!("{inside}, {mean} on average of all {}", all.len());
+    Named { part: some_of(kind, &names, all.len()), share, basis }
+}
+
+fn of_one(one: Busy<'_>, all: &[Busy<'_>], slow: Option<&str>) -> Named {
+    let (inside, mean) = (inside(Some(&one)), percent(mean_of(all)));
+    let basis = format!("{inside}, {mean} on average of all {}{}", all.len(), slow.unwrap_or_default());
+    Named { part: one.name.to_owned(), share: one.share, basis }
+}
+
+/// Of all that work, which are alike.
+fn of_even(kind: &str, parts: &[Busy<'_>], most: f64, all: usize) -> Named {
+    let mean = mean_of(parts);
+    let inside = inside(parts.iter().max_by(|one, other| one.share.total_cmp(&other.share)));
+    let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
+    match names.as_slice() {
+        [only] => Named { part: (*only).to_owned(), share: most, basis: inside },
+        _ => Named {
+            part: if names.len() < all { some_of(kind, &names, all) } else { plural(kind) },
+            share: mean,
+            basis: format!("{inside} on average of {}, highest {}", names.len(), percent(most)),
+        },
+    }
 }
 
 /// `; an operation takes it 12.5 ms, the others 5.54 ms`, where it serves an operation for much longer than the median of its kind, or
@@ -334,6 +384,7 @@ mod tests {
             gains: false,
             inside: None,
             service_ns: 6e6,
+            visits: 1_000,
         }
     }
 
@@ -355,13 +406,39 @@ mod tests {
         assert_eq!(of(&[0.0, 1.0, 1.0, 0.0]).0, "disks 1 and 2", "both are full");
         assert_eq!(
             of(&[0.0, 1.0, 0.951, 0.0]),
-            ("disks 1 and 2".into(), 0.9755, true, ", 49 % on average of all 4".into())
+            ("disks 1 and 2".into(), 0.9755, true, " on average of 2, highest 100 %; 2 of 4 are idle".into())
         );
-        assert_eq!(of(&[0.0, 1.0, 0.949, 0.0]).0, "disk 1");
+        assert_eq!(of(&[0.5, 1.0, 0.951, 0.5]).3, ", 74 % on average of all 4");
+        assert_eq!(of(&[0.5, 1.0, 0.949, 0.5]).0, "disk 1");
         let names = ["disk 0", "disk 3", "disk 4", "disk 5"];
         assert_eq!(some_of(DISK, &names[..3], 12), "disks 0, 3 and 4");
         assert_eq!(some_of(DISK, &names, 12), "4 of 12 disks");
         assert_eq!(some_of("link rx", &["link 0 rx", "link 1 rx"], 4), "2 of 4 link rxs");
+    }
+
+    #[test]
+    fn parts_that_do_not_work_for_a_load_are_counted_and_are_no_measure_of_those_that_do() {
+        let of = |shares: [f64; 4]| {
+            let part = |(name, share): (&'static str, f64)| Busy {
+                visits: if share > 0.0 { 1_000 } else { 0 },
+                ..busy(name, share)
+            };
+            let names = ["disk 0", "disk 1", "disk 2", "disk 3"];
+            let parts: Vec<Busy<'_>> = names.into_iter().zip(shares).map(part).collect();
+            of_kind(DISK, &parts, 100.0, f64::INFINITY)
+        };
+        let half = of([0.5, 0.75, 0.0, 0.0]);
+        assert_eq!((half.part.as_str(), half.share), ("disks 0 and 1", 0.625));
+        assert_eq!(half.basis, " on average of 2, highest 75 %; 2 of 4 are idle");
+        let advice = half.idle.expect("two are idle").advice();
+        assert!(
+            advice.starts_with("Spread the load over all 4 disks, of which 2 hardly work: use the LUNs"),
+            "{advice}"
+        );
+        let one = of([0.5, 0.049, 0.0, 0.02]);
+        assert_eq!((one.part.as_str(), one.basis.as_str()), ("disk 0", "; 3 of 4 are at most 4.9 % busy"));
+        assert!(of([0.5, 0.05, 0.05, 0.05]).idle.is_none(), "a tenth is work");
+        assert!(of([0.0; 4]).idle.is_none(), "nothing works");
     }
 
     #[test]

@@ -6,7 +6,6 @@
 //! the inner one is looked at first: a wider outer one would only have more wait there.
 
 use record::{PartShare, Point, Severity};
-use spec::{Durability, OpenSync};
 
 use super::queues::BUSY;
 use super::usage::Use;
@@ -101,24 +100,6 @@ const GATES: [Gate; 9] = [
     },
 ];
 
-/// Of a cache whose content has to be written out before a flush or a synced write is acknowledged.
-const LESS_OFTEN: &str = "Sync less often (`sync`, `flush_every`, `flushes`), have more writes share a flush, or protect the cache \
-                          (`cache.protected`: a battery or flash).";
-
-/// A write cache that holds less than this part of what it has room for keeps no write waiting for room.
-const NEARLY_EMPTY: f64 = 0.5;
-
-/// Whether writes of `point` wait for a flush: they are synced, or flushes are among its requests, and the cache has room.
-fn waits_for_flush(point: &Point) -> bool {
-    let is_synced = point.workloads.iter().any(|one| {
-        let Durability { open, every, .. } = one.spec.durability;
-        open != OpenSync::None || every.is_some() || one.spec.mix.flushes.get() > 0.0
-    });
-    let fill = point.breakdown.as_ref().and_then(|breakdown| breakdown.write_cache);
-    is_synced
-        && fill.is_some_and(|fill| (fill.unwritten_bytes as f64) < NEARLY_EMPTY * fill.room_bytes as f64)
-}
-
 /// The gate that bounds `point`, where each of `uses` has time to spare; else nothing.
 pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
     let response = &point.breakdown.as_ref()?.response;
@@ -146,12 +127,7 @@ pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
     } else {
         format!(" and {} in queues before {them}", percent(before))
     };
-    let (name, why, remedy) = match gate.stage == "cache room" && waits_for_flush(point) {
-        true => {
-            ("flush", "the cache writes to the disks what a flush or a synced write is to keep", LESS_OFTEN)
-        }
-        false => (gate.name, gate.why, gate.remedy),
-    };
+    let Gate { name, why, remedy, .. } = gate;
     let mut sentence = format!(
         "{name} {verb} the bottleneck: {} of the response time is the wait for {them}{queued}; {why}.",
         percent(waited),
@@ -160,7 +136,7 @@ pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
         sentence += &format!(" No part is saturated; the busiest, {}.", busiest.busy());
     }
     let key = gate.stage.replace(' ', "_");
-    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(remedy);
+    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(*remedy);
     Some(draft.number(&format!("{key}_share"), waited).number("in_flight", in_flight))
 }
 
@@ -170,8 +146,8 @@ fn is_gate(part: &PartShare) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use record::Breakdown;
     use record::sample::{self, Stream};
-    use record::{Breakdown, WriteCacheFill};
 
     use super::super::usage::busy;
     use super::*;
@@ -211,29 +187,6 @@ mod tests {
             let told = found(&[(gate.stage, 9.0, 0.0), ("disk transfer", 0.0, 1.0)], 0.1);
             assert!(told.starts_with(gate.name) && told.contains(" the bottleneck: 90 % of"), "{told}");
         }
-    }
-
-    #[test]
-    fn the_wait_of_synced_writes_for_a_cache_is_that_of_a_flush_and_not_for_room() {
-        let mut point = point(&[("cache room", 98.0, 0.0), ("disk", 0.0, 2.0)]);
-        let told =
-            |point: &Point| limit(point, &[busy("disks", 0.6, 0.0, 0.0)]).map(Draft::about_run).unwrap();
-        assert!(told(&point).sentence.starts_with("cache room is the bottleneck"));
-        point.workloads[0].spec.durability.open = OpenSync::Dsync;
-        let mut of = |unwritten_bytes: u64| {
-            let fill = WriteCacheFill {
-                unwritten_before_bytes: 0,
-                unwritten_measured_bytes: None,
-                unwritten_bytes,
-                room_bytes: 1_000,
-            };
-            point.breakdown.as_mut().unwrap().write_cache = Some(fill);
-            told(&point)
-        };
-        assert!(of(500).sentence.starts_with("cache room is the bottleneck"), "it may be full");
-        let of_flush = of(499);
-        assert!(of_flush.sentence.starts_with("flush is the bottleneck: 98 %"), "{}", of_flush.sentence);
-        assert!(of_flush.remedy.starts_with("Sync less often"), "{}", of_flush.remedy);
     }
 
     #[test]

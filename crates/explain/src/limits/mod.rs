@@ -6,17 +6,19 @@
 mod ceilings;
 mod components;
 mod curve;
+mod flushes;
 mod gates;
 pub(crate) mod imposed;
 mod lun_queue;
 pub(crate) mod offered;
+mod partial_writes;
 mod places;
 mod queues;
 pub(crate) mod settle;
 mod usage;
 
-use record::{PartShare, Point, PointKind, Run, Severity, World};
-use spec::Pattern;
+use record::{PartShare, Point, PointKind, Run, Severity, WorkloadResult, World};
+use spec::{OpenSync, Pattern};
 use units::{OpsPerSecond, Share};
 
 use crate::Code;
@@ -75,6 +77,11 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
     {
         return Some(imposed);
     }
+    if run.world == World::Host
+        && let Some(flush) = flushes::by_requests(point)
+    {
+        return Some(flush);
+    }
     let uses = match run.world {
         World::Array => components::of_breakdown(point),
         World::Host => ceilings::of_path(run, point),
@@ -86,6 +93,9 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
     let answer = curve::answer(run, &loads.sweeps, point);
     let spread = places::spread(run, &loads.places, point);
     if run.world == World::Array {
+        if let Some(flush) = flushes::limit(point, &uses) {
+            return Some(with_answer(with_shares(flush, &uses), answer));
+        }
         if let Some(gate) = gates::limit(point, &uses) {
             return Some(with_answer(with_shares(gate, &uses), answer));
         }
@@ -104,7 +114,7 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
                 let limit = limit(&first, &others, answer);
                 with_spread(of_operations(limit, &first, point), spread)
             }
-            Shown::Latency => latency(first, &load?, answer).remedy(quicker(point)),
+            Shown::Latency => with_partial_writes(latency(first, &load?, answer), point),
             Shown::Open => match spread {
                 Some(spread) => spread.finding(),
                 None => {
@@ -207,8 +217,8 @@ fn of_operations(draft: Draft, first: &Use, point: &Point) -> Draft {
         None => draft,
         Some(each) => draft
             .sentence(&format!(
-                " Disks do {each:.1} operations for each request (parity, copies, a failed disk, or a request that crosses \
-                 chunks)."
+                " Disks do {each:.1} operations for each request (parity, copies, flushes, a failed disk, or a request that \
+                 crosses chunks)."
             ))
             .number("operations_per_request", each),
     }
@@ -293,7 +303,14 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
         true => MORE_OF_IT,
         false => MORE_OR_DEEPER,
     };
-    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(remedy);
+    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence);
+    let draft = match &first.idle {
+        // Parts that are there cost nothing.
+        Some(idle) => {
+            draft.remedy(format!("{} Otherwise use faster ones, or put less load on them.", idle.advice()))
+        }
+        None => draft.remedy(remedy),
+    };
     let uses = [first].into_iter().chain(others);
     with_answer(with_shares(draft, uses), answer)
 }
@@ -303,6 +320,11 @@ fn waited(point: &Point) -> Option<f64> {
     let response = &point.breakdown.as_ref()?.response;
     let all: f64 = response.iter().map(PartShare::time_ns).sum();
     (all > 0.0).then(|| response.iter().map(|part| part.wait_ns).sum::<f64>() / all)
+}
+
+/// Whether every write of a workload is made durable by itself.
+fn syncs_writes(workload: &WorkloadResult) -> bool {
+    workload.spec.durability.open != OpenSync::None && workload.spec.mix.reads < Share::ALL
 }
 
 /// What raises the rate of a load that is latency-bound. A stream that waits for disks is read too little ahead.
@@ -316,9 +338,21 @@ fn quicker(point: &Point) -> &'static str {
         && point.workloads.iter().all(|one| is_stream(&one.spec))
     {
         "Read further ahead, increase the queue depth, or lower the latency of each request."
+    } else if point.breakdown.is_none() && point.workloads.iter().any(syncs_writes) {
+        "Each write waits until it is durable (`sync`): measure once with `sync = \"none\"`, and what it is faster is the flush. Sync \
+         less often, use a device with a cache that is protected against power loss, or increase the queue depth."
     } else {
         "Increase the queue depth, or lower the latency of each request."
     }
+}
+
+/// `draft`, of a load that is latency-bound, with what each write takes where it updates parity, and with what makes it quicker.
+pub(super) fn with_partial_writes(draft: Draft, point: &Point) -> Draft {
+    let Some(each) = partial_writes::operations(point) else { return draft.remedy(quicker(point)) };
+    let told = format!(
+        " Each write takes {each:.1} disk operations: old data and parity are read before anything is written."
+    );
+    draft.sentence(&told).number("operations_per_request", each).remedy(partial_writes::REMEDY)
 }
 
 fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {

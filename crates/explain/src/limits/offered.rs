@@ -272,6 +272,7 @@ mod tests {
             unit: String::new(),
             is_even: true,
             basis: String::new(),
+            idle: None,
             queue: None,
         }
     }

@@ -21,8 +21,62 @@ pub(super) struct Use {
     pub is_even: bool,
     /// The evidence, for a sentence: the source of the ceiling, or how many parts.
     pub basis: String,
+    /// Parts of its kind that the load does not use; `None` where it uses all, or where they are not counted.
+    pub idle: Option<Idle>,
     /// What waits there; `None` where it is not counted.
     pub queue: Option<Queue>,
+}
+
+/// Parts that hardly work for a load while others of their kind do.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Idle {
+    /// In the plural.
+    kinds: String,
+    count: usize,
+    /// All of the kind.
+    of: usize,
+    /// Utilization of the busiest of those that are idle.
+    most: f64,
+}
+
+impl Idle {
+    /// Of `of` parts of a kind those with `shares` as their utilization; `None` of none.
+    pub fn of(kinds: String, shares: impl Iterator<Item = f64>, of: usize) -> Option<Idle> {
+        let (count, most) = shares.fold((0, 0.0_f64), |(count, most), share| (count + 1, most.max(share)));
+        debug_assert!(count < of, "some of a kind work");
+        (count > 0).then_some(Idle { kinds, count, of, most })
+    }
+
+    /// `12 of 24 are idle`.
+    pub fn in_words(&self) -> String {
+        let Idle { count, of, most, .. } = self;
+        let verb = if *count == 1 { "is" } else { "are" };
+        if *most < 0.005 {
+            format!("{count} of {of} {verb} idle")
+        } else {
+            format!("{count} of {of} {verb} at most {} busy", percent(*most))
+        }
+    }
+
+    /// What to do about them.
+    pub fn advice(&self) -> String {
+        let first = |word: &str| self.kinds.starts_with(word);
+        let how = if first("disk") {
+            "use the LUNs of all sets, or more of their span"
+        } else if first("link") || first("host adapter") {
+            "use all paths (`multipath`)"
+        } else if first("controller") {
+            "have each controller own LUNs that are used"
+        } else if first("host file") {
+            "use more files or LUNs"
+        } else if first("host") {
+            "issue it from more of them"
+        } else {
+            "use LUNs that lie behind each of them"
+        };
+        let Idle { kinds, count, of, .. } = self;
+        format!("Spread the load over all {of} {kinds}, of which {count} hardly work: {how}.")
+    }
 }
 
 /// What waits at a part of a virtual array, and how much of its work is background work.
@@ -116,6 +170,7 @@ pub(super) fn busy(part: &str, share: f64, load: f64, background: f64) -> Use {
         unit: "share".into(),
         is_even: false,
         basis: String::new(),
+        idle: None,
         queue: Some(Queue { load, background, gains: false }),
     }
 }
@@ -134,6 +189,7 @@ mod tests {
             unit: "share".into(),
             is_even: false,
             basis: String::new(),
+            idle: None,
             queue: None,
         }
     }

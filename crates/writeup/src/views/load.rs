@@ -277,9 +277,11 @@ fn knees(subject: &Subject<'_>, lines: &[(String, usize, &Along<'_>)]) -> Vec<Ru
 fn busiest(measured: Measured<'_>) -> Option<(String, f64, f64)> {
     let components = &measured.point.breakdown.as_ref()?.components;
     let groups = super::parts::by_kind(components);
-    let busy = groups.into_iter().map(|(kind, members)| {
+    let busy = groups.into_iter().map(|(kind, mut members)| {
+        // What nothing came to is no measure of those that worked.
+        members.retain(|(_, component)| component.visits > 0);
         let mean = |of: fn(&Component) -> f64| {
-            members.iter().map(|(_, component)| of(component)).sum::<f64>() / members.len() as f64
+            members.iter().map(|(_, component)| of(component)).sum::<f64>() / members.len().max(1) as f64
         };
         (kind, mean(|one| one.utilisation), mean(|one| one.mean_in_system))
     });

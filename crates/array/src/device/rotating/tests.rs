@@ -104,12 +104,77 @@ fn a_flush_ends_with_the_last_of_the_buffer_on_the_media_and_costs_next_to_nothi
         now = drive.submit(now, command).expect("the drive is idle");
         drive.finish(now);
     }
-    let end = drive.flush(now);
+    let end = drive.flush(now, Class::HostWrite);
     // Fifty extents, each a seek of less than the average, a settling and at most a revolution.
     let took = end - now;
     assert!(took > micros(50 * 1_000) && took < micros(50 * 17_000), "{took:?}");
-    assert_eq!(drive.flush(end) - end, micros(40), "the overhead alone");
-    assert_eq!(drive.flush(now), end, "a second flush waits for the same");
+    assert_eq!(drive.flush(end, Class::HostWrite) - end, micros(40), "the overhead alone");
+    assert_eq!(drive.flush(now, Class::HostWrite), end, "a second flush waits for the same");
+}
+
+#[test]
+fn a_flush_is_service_of_its_drive_and_what_comes_meanwhile_waits_for_it() {
+    let buffered = DriveCacheParams { fast_write: FastWrite::All, ..nearline().cache.unwrap() };
+    let mut drive = Drive::new(&RotatingParams { cache: Some(buffered), ..nearline() });
+    let command = |first: u64, write: bool| Command {
+        first,
+        sectors: 8,
+        tag: 0,
+        write,
+        class: if write { Class::HostWrite } else { Class::HostRead },
+        ready: Instant::START,
+        given: Instant::START,
+    };
+    let mut now = Instant::START;
+    for place in 0..20 {
+        now = drive.submit(now, command(place * 40_000_000, true)).expect("the drive is idle");
+        drive.finish(now);
+    }
+    drive.restart_meter(now);
+    let end = drive.flush(now, Class::HostWrite);
+    let half = now + Nanos::new((end - now).get() / 2);
+    assert_eq!(drive.busy_by(half), (half - now).get(), "busy from its begin on");
+    let read = drive.submit(half, command(500, false)).expect("nothing is in service");
+    assert!(read > end, "the arm is at the flush");
+    assert_eq!(drive.flush(half, Class::HostWrite).max(read), read, "nothing is left to be written");
+    drive.finish(read);
+    drive.close_meter(read);
+    let meter = drive.meter();
+    assert_eq!(meter.busy_ns(), (read - now).get(), "never twice, and never idle");
+    let (reads, flushes) = (meter.visits(Class::HostRead), meter.visits(Class::HostWrite));
+    assert_eq!((reads.wait_ns, reads.service_ns), ((end - half).get(), (read - end).get()));
+    assert_eq!((flushes.count, flushes.service_ns), (2, (end - now).get()));
+    assert_eq!((meter.little_gap(), meter.utilisation_gap()), (Some(0.0), Some(0.0)));
+}
+
+#[test]
+fn a_window_that_ends_in_a_flush_holds_what_of_it_has_passed() {
+    let buffered = DriveCacheParams { fast_write: FastWrite::All, ..nearline().cache.unwrap() };
+    let mut drive = Drive::new(&RotatingParams { cache: Some(buffered), ..nearline() });
+    let write = |first: u64| Command {
+        first,
+        sectors: 8,
+        tag: 0,
+        write: true,
+        class: Class::HostWrite,
+        ready: Instant::START,
+        given: Instant::START,
+    };
+    let written = drive.submit(Instant::START, write(0)).expect("the drive is idle");
+    drive.finish(written);
+    let end = drive.flush(written, Class::HostWrite);
+    let third = written + Nanos::new((end - written).get() / 3);
+    drive.restart_meter(third);
+    let read = Command { write: false, ..write(500) };
+    let waits = drive.submit(third, read).expect("nothing is in service");
+    assert!(waits > end, "the arm is at the flush");
+    let half = written + Nanos::new((end - written).get() / 2);
+    drive.close_meter(half);
+    assert_eq!(drive.meter().busy_ns(), (half - third).get());
+    drive.restart_meter(half);
+    drive.finish(waits);
+    drive.close_meter(waits);
+    assert_eq!(drive.meter().busy_ns(), (waits - half).get());
 }
 
 #[test]

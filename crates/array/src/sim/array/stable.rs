@@ -47,7 +47,7 @@ impl Array {
     /// A cache has been emptied for a flush: the members are next once all have.
     pub(in crate::sim) fn drained(&mut self, traffic: &mut Traffic, place: u32) {
         let now = traffic.time.now();
-        traffic.requests.trace(place).wait(Stage::CacheRoom, now);
+        traffic.requests.trace(place).wait(Stage::Flush, now);
         let pending = &mut traffic.requests[place].pending;
         debug_assert!(*pending > 0, "a flush must wait for each cache once");
         *pending -= 1;

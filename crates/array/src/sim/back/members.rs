@@ -183,7 +183,7 @@ impl BackEnd {
         if place.pending == 1 {
             return go(&mut place.trace);
         }
-        if let AtDisk::Whole(end, _) = at_disk
+        if let AtDisk::Whole(end, _) | AtDisk::Flushed(end) = at_disk
             && end > now.max(place.last.at())
             && carried.is_none()
         {

@@ -364,7 +364,11 @@ impl BackEnd {
             .map(|slot| disks[usize::from(health.member(slot))]);
         self.planning.commands.clear();
         self.planning.commands.extend(working.map(|disk| MemberCommand { disk, first: 0, sectors: 0 }));
-        self.instruct(time, spec, |device, at, _| device.flush(at))
+        let flushed = |device: &mut Device, at: Instant, _: MemberCommand| {
+            let end = device.flush(at, spec.class);
+            (end, AtDisk::Flushed(end))
+        };
+        self.instruct(time, spec, flushed)
     }
 
     /// Has members that are memory before flash keep sectors `from..to` of a set, as after a pass over them.
@@ -402,7 +406,11 @@ impl BackEnd {
             self.gather(spec.set, plan.writes());
         }
         self.planning.plan = Some(plan);
-        self.instruct(time, spec, |device, at, part| device.trim(at, part.first, part.sectors))
+        let trimmed = |device: &mut Device, at: Instant, part: MemberCommand| {
+            let end = device.trim(at, part.first, part.sectors);
+            (end, AtDisk::Whole(end, end.saturating_since(at)))
+        };
+        self.instruct(time, spec, trimmed)
     }
 
     /// Gives each of `commands` to its disk as something that moves no data, and ends with the last of them.
@@ -410,7 +418,7 @@ impl BackEnd {
         &mut self,
         time: &mut Timeline,
         spec: OperationSpec,
-        execute: impl Fn(&mut Device, Instant, MemberCommand) -> Instant,
+        execute: impl Fn(&mut Device, Instant, MemberCommand) -> (Instant, AtDisk),
     ) -> bool {
         if self.planning.commands.is_empty() {
             return false;
@@ -425,10 +433,10 @@ impl BackEnd {
         for index in 0..self.planning.commands.len() {
             let part = self.planning.commands[index];
             let ready = self.engines[controller as usize].member_command(time.now(), ready, class);
-            let end = execute(&mut self.disks[part.disk as usize].device, ready, part);
+            let (end, at_disk) = execute(&mut self.disks[part.disk as usize].device, ready, part);
             let MemberCommand { disk, first, sectors } = part;
             let command = Command { first, sectors, tag: chain, write: true, class, ready, given: ready };
-            self.passed(time.now(), disk, command, AtDisk::Whole(end, end.saturating_since(ready)), None);
+            self.passed(time.now(), disk, command, at_disk, None);
             time.at(end, Event::Member(chain));
         }
         true

@@ -151,12 +151,13 @@ impl FlashDrive {
         self.params.write_buffer
     }
 
-    /// When a flush that arrives at `now` ends: at once where the buffer is protected, else with the last program.
-    pub fn flush(&mut self, now: Instant) -> Instant {
-        if self.params.protected {
-            return now + self.params.command;
-        }
-        self.program_rest(now) + self.params.command
+    /// When a flush that arrives at `now` ends: at once where the buffer is protected, else with the last program. In the meter
+    /// of its commands that is a visit on behalf of `class`.
+    pub fn flush(&mut self, now: Instant, class: Class) -> Instant {
+        let programmed = if self.params.protected { now } else { self.program_rest(now) };
+        let end = programmed + self.params.command;
+        self.meter.visit(now, now, now, end, class);
+        end
     }
 
     /// When all that it has taken by `now` is programmed, and the collections that this left behind are done.

@@ -4,6 +4,7 @@
 
 mod ahead;
 mod beside;
+mod flushes;
 mod order;
 mod reads;
 mod writes;
@@ -20,6 +21,7 @@ use super::{AfterRw, DriveQueueParams, Order, RotatingParams};
 use crate::device::{Command, Finished, Steps};
 use crate::meter::Meter;
 use ahead::Ahead;
+use flushes::Flushing;
 
 /// A disk drive.
 #[derive(Clone, Debug)]
@@ -46,6 +48,7 @@ pub struct Drive {
     /// Whether background work comes with ordered tags: what came before it goes first, what came after it waits.
     ordered: bool,
     serving: Option<Serving>,
+    flushing: Flushing,
     /// Of the command whose end was computed last.
     steps: Steps,
     meter: Meter,
@@ -67,6 +70,10 @@ struct Serving {
     command: Command,
     arrived: u64,
     started: u64,
+    end: u64,
+    /// Since when its meter has it as served, and whether it was told.
+    served_from: u64,
+    is_metered: bool,
     steps: Steps,
 }
 
@@ -91,6 +98,7 @@ impl Drive {
             waiting: Waiting::new(params.queue.window, params.queue.age_limit),
             ordered: false,
             serving: None,
+            flushing: Flushing::default(),
             steps: Steps::default(),
             meter: Meter::default(),
             params: params.clone(),
@@ -105,6 +113,7 @@ impl Drive {
 
     /// Takes a command; where the drive was idle, the instant at which the command will end.
     pub fn submit(&mut self, now: Instant, command: Command) -> Option<Instant> {
+        self.catch_up(now.nanos());
         self.meter.arrive(now);
         let place = self.mechanics.layout.place(command.first);
         let entry = Entry { command, place, arrived: now.nanos(), seen: now.nanos() };
@@ -122,10 +131,12 @@ impl Drive {
     /// # Panics
     /// Where nothing is in service: only an error of the event loop does that.
     pub fn finish(&mut self, now: Instant) -> (Finished, Option<Instant>) {
-        let Serving { command, arrived, started, steps } =
+        self.catch_up(now.nanos());
+        let Serving { command, arrived, started, served_from, is_metered, steps, .. } =
             self.serving.take().expect("an end is scheduled only with a command in service");
-        let [arrived, started] = [arrived, started].map(Instant::from_nanos);
-        self.meter.leave(now, arrived, started, command.class);
+        debug_assert!(is_metered, "what ends has been served");
+        let [arrived, started, served] = [arrived, started, served_from].map(Instant::from_nanos);
+        self.meter.leave(now, arrived, served, command.class);
         self.quiet_since = self.quiet_since.max(now.nanos());
         (Finished { command, arrived, started, steps }, self.start_next(now.nanos()))
     }
@@ -137,20 +148,9 @@ impl Drive {
         self.dirty.len()
     }
 
-    /// Writes all that it has acknowledged from `now` on, nearest first; when the last of it is on the media.
-    pub fn flush(&mut self, now: Instant) -> Instant {
-        let now = now.nanos();
-        self.destage_until(now);
-        while !self.dirty.is_empty() {
-            self.destage_one(now);
-        }
-        let answered = now + self.overhead(self.params.overhead.write_hit);
-        Instant::from_nanos(self.written_until.max(answered))
-    }
-
     /// Forgets what its buffer holds for reads; when all that it has acknowledged by `now` is on the media.
     pub fn settle(&mut self, now: Instant) -> Instant {
-        let written = self.flush(now);
+        let written = Instant::from_nanos(self.write_out(now.nanos()));
         self.buffer = self.params.cache.map(|cache| Buffer::new(&cache));
         self.ahead = None;
         written
@@ -185,8 +185,10 @@ impl Drive {
 
     /// Ends the window of its meter.
     pub fn close_meter(&mut self, now: Instant) {
-        let served =
-            self.serving.iter().map(|serving| (serving.arrived, Some(serving.started), serving.command));
+        self.catch_up(now.nanos());
+        let served = self.serving.iter().map(|serving| {
+            (serving.arrived, serving.is_metered.then_some(serving.served_from), serving.command)
+        });
         let waiting = self.waiting.all().map(|entry| (entry.arrived, None, entry.command));
         let here = served.chain(waiting).map(|(arrived, started, command)| {
             (Instant::from_nanos(arrived), started.map(Instant::from_nanos), command.class)
@@ -223,10 +225,12 @@ impl Drive {
         let started = if self.params.queue.overlap { ready.max(entry.arrived) } else { now };
         let end = self.serve(entry, started, now);
         self.last_was_write = entry.command.write;
-        self.meter.begin(Instant::from_nanos(now));
         let Entry { command, arrived, .. } = *entry;
         debug_assert!(self.serving.is_none(), "one command at most may be in service");
-        self.serving = Some(Serving { command, arrived, started: now, steps: self.steps });
+        let (served_from, steps) = (self.flushing.served_from(now, end), self.steps);
+        self.serving =
+            Some(Serving { command, arrived, started: now, end, served_from, is_metered: false, steps });
+        self.catch_up(now);
         Instant::from_nanos(end)
     }
 

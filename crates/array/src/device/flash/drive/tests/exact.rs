@@ -65,8 +65,11 @@ fn commands_take_what_their_pages_dies_channels_and_collections_take() {
         let now = Instant::from_nanos(48 * 37_000);
         let dies = drive.worked_by(now)[0].busy.get();
         assert_eq!((dies, drive.booked_beyond(now).get()), (worked, beyond));
-        assert_eq!(((drive.flush(now) - now).get(), (drive.settle(now) - now).get()), (flush, settle));
-        assert_eq!((drive.servers(), drive.meter().total().count), (4, 48));
+        assert_eq!(
+            ((drive.flush(now, Class::HostWrite) - now).get(), (drive.settle(now) - now).get()),
+            (flush, settle)
+        );
+        assert_eq!((drive.servers(), drive.meter().total().count), (4, 48 + 1), "the flush is a visit");
         drive.restart_meter(now);
         drive.submit(now, command(0, 8, false));
         assert_eq!(drive.meter().total().count, 1);
@@ -138,7 +141,7 @@ fn each_read_holds_the_interface_for_its_command_and_its_bytes() {
 fn nothing_gathered_is_programmed_by_no_flush() {
     let mut drive = FlashDrive::new(&small(), 1);
     let now = Instant::from_nanos(5_000_000);
-    assert_eq!((drive.flush(now) - now).get(), 5_000);
+    assert_eq!((drive.flush(now, Class::HostWrite) - now).get(), 5_000);
     assert_eq!(drive.settle(now), now);
     assert_eq!(drive.booked_beyond(now), Nanos::ZERO);
 }

@@ -111,7 +111,7 @@ fn a_flush_waits_for_the_programs_unless_the_buffer_is_protected() {
         let params = FlashParams { protected, ..nvme() };
         let mut drive = FlashDrive::new(&params, 1);
         let written = drive.submit(Instant::START, command(8, 8, true));
-        (drive.flush(written) - written).get()
+        (drive.flush(written, Class::HostWrite) - written).get()
     };
     // Protected: the command's 14 µs. Else a page of 16 KiB over the channel and its program before them.
     assert_eq!(flushed(true), 14_000);

@@ -1,0 +1,166 @@
+//! Flushes as the bottleneck: most of the response time is data on their way to stable storage.
+//!
+//! A record tells two kinds of that time: a controller's cache writes to the disks what a flush waits for (`flush`), and disks write to
+//! their media what their own caches hold (`disk flush`). Disks are busy meanwhile, with work that the flush asks for: it is the
+//! cause, and they are not.
+
+use record::{Op, Ops, PartShare, Point, Severity};
+use units::{Nanos, OpsPerSecond};
+
+use super::usage::Use;
+use crate::Code;
+use crate::draft::{Draft, percent};
+
+/// Flushes that are the limit are so much of the response time.
+const MOST: f64 = 0.5;
+
+/// What else is told.
+const REMEDY: &str = "Sync less often (`sync`, `flush_every`, `flushes`), have more writes share a flush, or protect the cache \
+                      that has to be written out (`cache.protected`: a battery or flash; drives with protection against power loss).";
+
+/// The same of real storage.
+const REAL_REMEDY: &str = "Sync less often (`flush_every`; a group commit), or use a device with a cache that is protected against power \
+                           loss, whose flush costs next to nothing. A higher queue depth helps only where writes share a flush.";
+
+/// As records call the two kinds, and what happens meanwhile.
+const STAGES: [(&str, &str); 2] = [
+    ("flush", "the cache writes to the disks what a flush or a synced write is to keep"),
+    ("disk flush", "disks write to their media what their own caches hold"),
+];
+
+/// That flushes bound `point`; else nothing.
+pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
+    let response = &point.breakdown.as_ref()?.response;
+    let all: f64 = response.iter().map(PartShare::time_ns).sum();
+    let spent = |stage: &str| -> f64 {
+        response.iter().filter(|part| part.part == stage).map(PartShare::time_ns).sum()
+    };
+    let kinds = STAGES.map(|(stage, why)| (spent(stage), why));
+    let flushed: f64 = kinds.iter().map(|(time, _)| time).sum();
+    if all <= 0.0 || flushed < MOST * all {
+        return None;
+    }
+    let told: Vec<String> = kinds
+        .iter()
+        .filter(|(time, _)| *time >= 0.01 * all)
+        .map(|(time, why)| match *time < flushed {
+            true => format!("{why} ({})", percent(time / all)),
+            false => (*why).to_owned(),
+        })
+        .collect();
+    let time = |ns: f64| Nanos::from_secs_f64(ns * 1e-9);
+    let mut sentence = format!(
+        "flush is the bottleneck: {} of the response time, {} of {}, is the wait for it; {}.",
+        percent(flushed / all),
+        time(flushed),
+        time(all),
+        told.join(", ")
+    );
+    if let Some(busiest) = uses.iter().max_by(|one, other| one.share.total_cmp(&other.share)) {
+        sentence += &format!(" The busiest part meanwhile, {}.", busiest.busy());
+    }
+    let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
+    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(REMEDY);
+    Some(draft.number("flush_share", flushed / all).number("in_flight", in_flight))
+}
+
+/// That flushes bound `point` of real storage, by the response times of its own flushes; else nothing. What a write that is
+/// opened to be synced waits for is in its own time, and not told apart.
+pub(super) fn by_requests(point: &Point) -> Option<Draft> {
+    let time = |is_flush: bool| -> f64 {
+        let totals = point.workloads.iter().flat_map(|workload| &workload.summary);
+        let own = totals.filter(|total| match total.op {
+            Ops::One(op) => (op == Op::Flush) == is_flush,
+            Ops::All => false,
+        });
+        own.filter_map(|total| Some(total.ops_per_s.value * total.response.as_ref()?.mean_ns)).sum()
+    };
+    let rate = |of: Op| -> f64 {
+        let totals = point.workloads.iter().flat_map(|workload| &workload.summary);
+        totals.filter(|total| total.op == Ops::One(of)).map(|total| total.ops_per_s.value).sum()
+    };
+    let (flushed, others) = (time(true), time(false));
+    let (flushes, writes) = (rate(Op::Flush), rate(Op::Write));
+    if flushed <= 0.0 || flushes <= 0.0 || flushed < MOST * (flushed + others) {
+        return None;
+    }
+    let share = flushed / (flushed + others);
+    let each = Nanos::from_secs_f64(flushed / flushes * 1e-9);
+    let per_write = |of: f64| Nanos::from_secs_f64(of / writes * 1e-9);
+    let mut sentence = format!(
+        "flush is the bottleneck: {} of the response time is flushes, which take {each} each, {}/s.",
+        percent(share),
+        OpsPerSecond::new(flushes)
+    );
+    if writes > 0.0 {
+        sentence += &format!(
+            " For each write {} of {} is the flush that makes it durable.",
+            per_write(flushed),
+            per_write(flushed + others)
+        );
+    }
+    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(REAL_REMEDY);
+    let draft = draft.number("flush_share", share).number("flushes_per_s", flushes);
+    Some(draft.number("flush_ms", flushed / flushes * 1e-6))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Breakdown;
+    use record::sample::{self, Stream};
+
+    use super::super::usage::busy;
+    use super::*;
+
+    fn found(parts: &[(&str, f64, f64)]) -> Option<record::Finding> {
+        let part = |(part, wait_ns, service_ns): &(&str, f64, f64)| PartShare {
+            part: (*part).into(),
+            wait_ns: *wait_ns,
+            service_ns: *service_ns,
+        };
+        let mut point = sample::point(0, "p", vec![sample::workload("main", &[])]);
+        let response = parts.iter().map(part).collect();
+        point.breakdown = Some(Breakdown { response, ..Breakdown::default() });
+        limit(&point, &[busy("disks", 0.97, 0.0, 0.0)]).map(Draft::about_run)
+    }
+
+    #[test]
+    fn flushes_of_real_storage_are_told_by_their_own_response_times() {
+        let found = |writes_ns: u64, flush_ns: u64| {
+            let stream = |op, median_ns| Stream { op, size_bytes: 4096, per_s: 50, median_ns, spread: 0.0 };
+            let streams = [stream("write", writes_ns), stream("flush", flush_ns)];
+            let point = sample::point(0, "p", vec![sample::workload("main", &streams)]);
+            by_requests(&point).map(Draft::about_run)
+        };
+        let told = found(1_000_000, 15_000_000).expect("most of the time is flushes");
+        assert!(
+            told.sentence
+                .starts_with("flush is the bottleneck: 94 % of the response time is flushes, which take 15."),
+            "{}",
+            told.sentence
+        );
+        assert!(told.sentence.contains("is the flush that makes it durable."), "{}", told.sentence);
+        assert_eq!(told.bottleneck(), Some("flush"));
+        assert!(found(15_000_000, 1_000_000).is_none());
+    }
+
+    #[test]
+    fn the_time_of_flushes_bounds_a_load_though_disks_are_busy_with_them() {
+        let told = found(&[("disk seek", 0.0, 2e6), ("disk flush", 0.0, 8e6)]).expect("it is the limit");
+        assert_eq!(
+            told.sentence,
+            "flush is the bottleneck: 80 % of the response time, 8.00 ms of 10.0 ms, is the wait for it; disks write to their \
+             media what their own caches hold. The busiest part meanwhile, disks 97 % busy."
+        );
+        assert!(told.remedy.starts_with("Sync less often"), "{}", told.remedy);
+        assert_eq!((told.bottleneck(), told.numbers["flush_share"]), (Some("flush"), 0.8));
+        let both = found(&[("flush", 3e6, 0.0), ("disk flush", 0.0, 6e6), ("link", 0.0, 1e6)]);
+        let both = both.expect("it is the limit").sentence;
+        assert!(
+            both.contains("keep (30 %), disks write to their media what their own caches hold (60 %)."),
+            "{both}"
+        );
+        assert!(found(&[("disk seek", 0.0, 5.1e6), ("disk flush", 0.0, 4.9e6)]).is_none(), "less than half");
+        assert!(found(&[("cache room", 9e6, 0.0)]).is_none() && found(&[]).is_none());
+    }
+}
