@@ -137,6 +137,8 @@ codes! {
     CacheHits => "cache-hits",
     /// The evidence does not identify the bottleneck.
     BottleneckUndetermined => "bottleneck-undetermined",
+    /// A setting, or work beside the load, costs what it need not.
+    AvoidableCost => "avoidable-cost",
     /// What a faster part gains.
     WhatIf => "what-if",
     /// Points of a sweep were not in steady state, so that its curve is not judged.

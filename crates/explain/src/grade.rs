@@ -134,6 +134,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         | Code::BottleneckUndetermined
         | Code::RateLimited
         | Code::CacheHits
+        | Code::AvoidableCost
         | Code::WhatIf
         | Code::CurveUnsteady
         | Code::Knee

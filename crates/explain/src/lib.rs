@@ -29,6 +29,7 @@ mod ranks;
 mod samples;
 mod saturation;
 mod search;
+mod settings;
 mod steady;
 mod unequal;
 mod what_if;
@@ -39,6 +40,7 @@ pub use code::Code;
 pub use grade::{CHECKS, CheckAbout, judge, weights};
 pub use limits::settle::{Untried, open_points, settled, unsettled, untried};
 pub use parts::Parts;
+pub use settings::avoidable;
 pub use what_if::what_if;
 
 use record::{Finding, Point, Run, WorkloadResult, World};

@@ -7,6 +7,7 @@ use units::OpsPerSecond;
 use crate::Code;
 use crate::draft::{Draft, percent};
 use crate::limits::settle::{is_of_part, more_of};
+use crate::settings;
 
 /// The finding of the trials of a point; `None` where the run has no such point.
 pub fn what_if(run: &Run, tried: &WhatIf) -> Option<Finding> {
@@ -46,6 +47,7 @@ fn gained(tried: &WhatIf, faster: &[&Trial]) -> (String, String) {
         let gain = if changes(trial) { gain(trial) } else { "no gain".into() };
         sentence += &format!(" Twice {what}: {gain}.");
     }
+    sentence += &settings::in_words(tried);
     let most = worth.iter().map(|trial| trial.ops.change).fold(0.0, f64::max);
     let wider = more_of(tried).find(|(trial, _)| trial.change.ends_with(LUN_QUEUE));
     let wider = wider.filter(|(trial, _)| tried.gains(trial) && trial.ops.change >= most);
@@ -82,12 +84,12 @@ fn refused(tried: &WhatIf) -> (String, String) {
     (sentence, remedy.into())
 }
 
-fn changes(trial: &Trial) -> bool {
+pub(crate) fn changes(trial: &Trial) -> bool {
     trial.ops.is_there || trial.p99.is_some_and(|p99| p99.is_there)
 }
 
 /// `7.8 % (7.2 % to 8.4 %) more IOPS and 5.1 % (4.0 % to 6.2 %) less p99`.
-fn gain(trial: &Trial) -> String {
+pub(crate) fn gain(trial: &Trial) -> String {
     let ops = trial.ops;
     let rate = ops.is_there.then(|| {
         let (low, high, word) = sides(ops.change, ops.low, ops.high);
@@ -119,7 +121,7 @@ mod tests {
     }
 
     fn trial(change: &str, ops: Effect, p99: Option<Effect>) -> Trial {
-        Trial { change: change.into(), times: 1.5, ops, p99 }
+        Trial { change: change.into(), times: 1.5, ops, p99, operations: None, is_filling: false }
     }
 
     /// What is told of trials on an array that did `again` where the record has 1,000 a second.

@@ -448,7 +448,7 @@ fn many_in_flight_that_wait_at_no_part_are_not_told_to_be_latency_bound_without_
 /// An effect that is there where it is not small.
 fn trial(change: &str, times: f64, gain: f64) -> Trial {
     let ops = Effect { change: gain, low: gain - 0.01, high: gain + 0.01, is_there: gain.abs() > 0.02 };
-    Trial { change: change.into(), times, ops, p99: None }
+    Trial { change: change.into(), times, ops, p99: None, operations: None, is_filling: false }
 }
 
 fn tried(trials: Vec<Trial>) -> WhatIf {

@@ -7,7 +7,7 @@ fn effect(change: f64, is_there: bool) -> Effect {
 }
 
 fn trial(change: &str, ops: Effect, p99: Option<Effect>) -> Trial {
-    Trial { change: change.into(), times: 1.1, ops, p99 }
+    Trial { change: change.into(), times: 1.1, ops, p99, operations: None, is_filling: false }
 }
 
 fn tried(trials: Vec<Trial>) -> WhatIf {
@@ -54,6 +54,21 @@ fn what_brings_something_is_told_with_its_interval_and_the_rest_by_name() {
     assert_eq!(nothing.sentence, "10 % more speed of any part gains nothing.");
     let elsewhere = WhatIf { point: 9, ..tried(Vec::new()) };
     assert_eq!(explain::what_if(&run, &elsewhere), None);
+}
+
+#[test]
+fn what_is_put_right_is_a_finding_of_its_own_and_stands_beside_faster_parts() {
+    let run = sample::run("quick", vec![sample::point(0, "reads", Vec::new())]);
+    let trials = vec![trial("alignment", effect(0.5, true), None), trial("disks", effect(0.08, true), None)];
+    let found = explain::avoidable(&run, &tried(trials.clone())).unwrap();
+    assert_eq!((found.code.as_str(), found.numbers["alignment_rate_change"]), ("avoidable-cost", 0.5));
+    assert!(!found.sentence.contains(['{', '}']) && !found.remedy.contains(['{', '}']), "{found:?}");
+    let beside = explain::what_if(&run, &tried(trials)).unwrap().sentence;
+    assert!(
+        beside.ends_with(" With requests that begin at stripes: 50 % (49 % to 51 %) more IOPS."),
+        "{beside}"
+    );
+    assert!(beside.starts_with("Gain with one part 10 % faster (95 % CI): disks 8.0 %"), "{beside}");
 }
 
 #[test]

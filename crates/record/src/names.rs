@@ -108,6 +108,14 @@ pub mod trial {
     pub const LUN_QUEUE: &str = "LUN queue";
     /// Both.
     pub const DEPTH_AND_LUN_QUEUE: &str = "depth and LUN queue";
+    /// The controllers' write-back cache switched on.
+    pub const WRITE_BACK: &str = "write-back cache";
+    /// Requests and LUNs that begin where stripes begin.
+    pub const ALIGNED: &str = "alignment";
+    /// Without the work that the array does beside the load.
+    pub const NO_WORK: &str = "background work";
+    /// What is put right rather than made faster or more.
+    pub const SETTINGS: [&str; 3] = [WRITE_BACK, ALIGNED, NO_WORK];
 }
 
 /// What [`Rung::cause`](crate::Rung::cause) says.

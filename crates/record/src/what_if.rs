@@ -67,6 +67,10 @@ pub struct Trial {
     pub ops: Effect,
     /// Of the 99th percentile of the response; absent with too few requests.
     pub p99: Option<Effect>,
+    /// Operations of disks for each request, with nothing changed and with the change; absent where they were not counted.
+    pub operations: Option<[f64; 2]>,
+    /// Whether writes went into free room of a write cache meanwhile: what they gain does not last.
+    pub is_filling: bool,
 }
 
 /// By how much a figure changed.

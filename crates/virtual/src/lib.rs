@@ -5,6 +5,7 @@
 
 pub mod lab;
 pub mod planted;
+pub mod settings;
 mod shares;
 mod simulate;
 pub mod suspects;

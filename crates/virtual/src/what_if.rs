@@ -13,13 +13,15 @@ use array::sim::{Resource, Topology};
 use array::spec::{self, Source};
 use conduct::{Machine, World, WorldError};
 use record::names::trial;
-use record::{Effect, Figure, Point, Trial, WhatIf};
+use record::{Behalf, Effect, Figure, Point, Trial, WhatIf};
 use stats::Histogram;
 use stats::difference::{Estimate, Noise, Ratio};
+use units::Bytes;
 use units::convert::narrow;
 use workload::plan::{Load, Plan, Task};
 use workload::spec::{Pace, Workload};
 
+use crate::settings::{Setting, row_of};
 use crate::world::{ModelError, ModelledWorld};
 
 /// How many times as much is in flight where that is tried.
@@ -101,6 +103,8 @@ enum Change {
     Wider {
         deeper: bool,
     },
+    /// What the load pays for is put right.
+    PutRight(Setting),
 }
 
 impl Change {
@@ -114,6 +118,7 @@ impl Change {
             Change::Wider { .. } => {
                 topology.host.lun_depth = topology.host.lun_depth.max(1).saturating_mul(DEEPER);
             }
+            Change::PutRight(setting) => setting.apply(topology),
             Change::Nothing | Change::Deeper => {}
         }
     }
@@ -124,12 +129,14 @@ impl Change {
 struct Figures {
     ops_per_s: f64,
     p99_ns: Option<f64>,
+    /// Operations of disks for each request.
+    operations: Option<f64>,
     /// Whether writes went into free room of a write cache.
     is_filling: bool,
 }
 
-/// Tries every part of the array faster, twice as much in flight, and twice as many requests that reach each LUN where more may
-/// wait for that; the most worth first.
+/// Tries every part of the array faster, twice as much in flight, twice as many requests that reach each LUN where more may
+/// wait for that, and what the load pays for put right ([`Setting`]); the most worth first.
 ///
 /// All that the plan has before the point is run first. Trials run side by side, one on each processor. `stop`
 /// ends it with [`WorldError::Interrupted`].
@@ -144,8 +151,30 @@ pub fn what_if(
     alter(study, &mut topology);
     let parts = Resource::ALL.into_iter().filter(|one| one.is_in(&topology)).map(Change::Faster);
     let deeper = is_closed(load).then_some(Change::Deeper);
-    let changes: Vec<Change> = parts.chain(deeper).chain(wider(load, &topology)).collect();
+    let settings = Setting::ALL.into_iter().filter(|one| one.is_in(study.plan, point, &topology));
+    let settings = settings.map(Change::PutRight);
+    let changes: Vec<Change> = parts.chain(deeper).chain(wider(load, &topology)).chain(settings).collect();
     tried(study, &point.name, &changes, library, stop)
+}
+
+/// What the load of the point pays for, put right with [`SETTLE_SEEDS`] seeds, whatever `study` says; `None` where there is nothing
+/// that it may pay for.
+pub fn put_right(
+    study: &Study<'_>,
+    library: &(dyn Source + Sync),
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<WhatIf>, WhatIfError> {
+    let study = Study { seeds: SETTLE_SEEDS, times: SETTLE_TIMES, ..*study };
+    let point = study.plan.points().iter().find(|point| point.index == study.index);
+    let point = point.ok_or(WhatIfError::NoLoad(study.index))?;
+    let mut topology = spec::array(library, study.address).map_err(ModelError::from)?.topology;
+    alter(&study, &mut topology);
+    let settings = Setting::ALL.into_iter().filter(|one| one.is_in(study.plan, point, &topology));
+    let changes: Vec<Change> = settings.map(Change::PutRight).collect();
+    if changes.is_empty() {
+        return Ok(None);
+    }
+    tried(&study, &point.name, &changes, library, stop).map(Some)
 }
 
 /// The same [`SETTLE_TIMES`] as fast with [`SETTLE_SEEDS`] seeds, whatever `study` says of both; where `is_settled` says
@@ -211,9 +240,18 @@ fn tried(
         let of_p99 = || effect(&p99(unchanged)?, &p99(figures)?, floor_p99?);
         trials.push(Trial {
             change: name(*change).into(),
-            times: if matches!(change, Change::Faster(_)) { study.times } else { f64::from(DEEPER) },
+            times: match change {
+                Change::Faster(_) => study.times,
+                Change::PutRight(_) => 1.0,
+                _ => f64::from(DEEPER),
+            },
             ops: effect(&ops(unchanged), &ops(figures), floor_ops).ok_or(WhatIfError::NoFigure)?,
             p99: of_p99(),
+            operations: first
+                .operations
+                .zip(figures.first().and_then(|one| one.operations))
+                .map(<[f64; 2]>::from),
+            is_filling: figures.iter().any(|one| one.is_filling),
         });
     }
     debug_assert!(trials.len() < changes.len(), "no change has two trials");
@@ -246,6 +284,7 @@ fn name(change: Change) -> &'static str {
         Change::Deeper => trial::DEPTH,
         Change::Wider { deeper: false } => trial::LUN_QUEUE,
         Change::Wider { deeper: true } => trial::DEPTH_AND_LUN_QUEUE,
+        Change::PutRight(setting) => setting.name(),
     }
 }
 
@@ -322,7 +361,17 @@ fn once(
     library: &dyn Source,
     stop: &Arc<AtomicBool>,
 ) -> Result<Figures, WhatIfError> {
+    let row = match change {
+        Change::PutRight(_) => {
+            row_of(&spec::array(library, study.address).map_err(ModelError::from)?.topology)
+        }
+        _ => Bytes::ZERO,
+    };
     let mut plan = study.plan.clone().only(|point| {
+        let stays = match change {
+            Change::PutRight(setting) => setting.apply_to(point, study.index, row),
+            _ => true,
+        };
         if let Task::Load(load) = &mut point.task {
             for workload in &mut load.workloads {
                 workload.seed = workload.seed.wrapping_add(seed << 32);
@@ -331,7 +380,7 @@ fn once(
                 }
             }
         }
-        point.index <= study.index
+        stays && point.index <= study.index
     });
     plan.seed = plan.seed.wrapping_add(seed << 32);
     let mut world =
@@ -370,6 +419,21 @@ fn figures(point: &Point) -> Option<Figures> {
     (ops_per_s.is_finite() && ops_per_s > 0.0).then_some(Figures {
         ops_per_s,
         p99_ns,
+        operations: operations(point),
         is_filling: point.is_filling(),
     })
+}
+
+/// Operations that disks did for each request of the load, those of caches among them; `None` where none was counted.
+fn operations(point: &Point) -> Option<f64> {
+    let classes = || point.breakdown.iter().flat_map(|breakdown| &breakdown.classes);
+    let visits = |at: &str, counts: fn(Behalf) -> bool| -> u64 {
+        let own = classes().filter(|one| one.component.starts_with(at) && counts(one.op));
+        own.filter(|one| one.component.starts_with("disk ") || one.component.ends_with(" processor"))
+            .map(|one| one.visits)
+            .sum()
+    };
+    let requests = visits("host ", Behalf::is_of_load);
+    let operations = visits("disk ", |op| op != Behalf::Background);
+    (requests > 0 && operations > 0).then(|| operations as f64 / requests as f64)
 }

@@ -1,7 +1,7 @@
 //! The bottleneck of a point of a virtual array by trial, where its record does not identify it: each part faster, and
 //! twice the queue depth.
 
-use record::names::trial::{DEPTH, DEPTH_AND_LUN_QUEUE, LUN_QUEUE};
+use record::names::trial::{DEPTH, DEPTH_AND_LUN_QUEUE, LUN_QUEUE, SETTINGS};
 use record::{Finding, Point, Run, Severity, Trial, WhatIf, World};
 
 use super::usage::Use;
@@ -33,7 +33,7 @@ const MORE: [(&str, &str); 3] = [
 
 /// Whether `trial` made a part faster.
 pub(crate) fn is_of_part(trial: &Trial) -> bool {
-    MORE.iter().all(|(change, _)| trial.change != *change)
+    MORE.iter().all(|(change, _)| trial.change != *change) && !SETTINGS.contains(&trial.change.as_str())
 }
 
 /// The trials of `tried` that let more requests through, with what they doubled in words.
@@ -90,7 +90,7 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
             first.change,
             percent(first.ops.change)
         );
-        Draft::new(Code::LatencyBound, Severity::Note, sentence).remedy(super::quicker(point))
+        super::with_partial_writes(Draft::new(Code::LatencyBound, Severity::Note, sentence), point)
     } else if effect(first) >= CLEAR * (tried.times - 1.0)
         && second.is_none_or(|second| effect(first) >= FIRST * effect(second))
     {
@@ -229,7 +229,7 @@ mod tests {
     fn tried(times: f64, gains: &[(&str, f64)]) -> WhatIf {
         let trial = |(change, gain): &(&str, f64)| {
             let ops = Effect { change: *gain, low: gain - 0.001, high: gain + 0.001, is_there: true };
-            Trial { change: (*change).into(), times, ops, p99: None }
+            Trial { change: (*change).into(), times, ops, p99: None, operations: None, is_filling: false }
         };
         WhatIf {
             point: 4,

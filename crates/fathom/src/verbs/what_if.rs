@@ -36,9 +36,12 @@ const TIMES: f64 = 1.1;
 /// some ten seconds of one processor, an open bottleneck is settled without an option.
 const SETTLE_REQUESTS: u64 = 10_000_000;
 
-/// Trials of one point: of each seed some twelve parts, the array as it is, twice the depth and twice the LUN queue; and once
-/// more, where that leaves it open, what matters.
-const SETTLE_TRIALS: u64 = SETTLE_SEEDS as u64 * 15 + SETTLE_AGAIN as u64 * (SETTLE_PARTS as u64 + 3);
+/// Trials of one point: of each seed some twelve parts, the array as it is, twice the depth, twice the LUN queue, and what may be
+/// put right; and once more, where that leaves it open, what matters.
+const SETTLE_TRIALS: u64 = SETTLE_SEEDS as u64 * 18 + SETTLE_AGAIN as u64 * (SETTLE_PARTS as u64 + 3);
+
+/// Trials of one point that put right what it may pay for: of each seed three such things and the array as it is.
+const PUT_RIGHT_TRIALS: u64 = SETTLE_SEEDS as u64 * 4;
 
 /// Repeats a point of `run` as its record says, on the array that the record names.
 pub fn try_parts(arguments: &WhatIfArgs, run: &Run) -> Result<WhatIf, Failure> {
@@ -49,19 +52,16 @@ pub fn try_parts(arguments: &WhatIfArgs, run: &Run) -> Result<WhatIf, Failure> {
 /// the finding that says so.
 ///
 /// Points that would take long are left as they are, and those that cannot be run again, such as a search's; their
-/// finding then says what else to do.
+/// finding then says what else to do. What other points pay for is tried as far as that takes no longer.
 pub fn settle(run: &mut Run) {
     let open = explain::open_points(run);
-    if open.is_empty() {
+    if run.world != World::Array {
         return;
     }
     let Ok(again) = Again::of(run) else { return leave(run, &open, Untried::Unable) };
     let (mut settled, mut long) = (Vec::new(), Vec::new());
     for point in run.points.iter().filter(|point| open.contains(&point.index)) {
-        let before = run.points.iter().filter(|other| other.index <= point.index);
-        let requests: u64 =
-            before.flat_map(|other| &other.workloads).map(|workload| workload.completed).sum();
-        if requests.saturating_mul(SETTLE_TRIALS) > SETTLE_REQUESTS {
+        if requests_to(run, point).saturating_mul(SETTLE_TRIALS) > SETTLE_REQUESTS {
             long.push(point.index);
             continue;
         }
@@ -74,6 +74,15 @@ pub fn settle(run: &mut Run) {
     settled.iter().for_each(|tried| settle_with(run, tried));
     leave(run, &long, Untried::Unasked);
     leave(run, &unable, Untried::Unable);
+    settled.extend(again.put_right(run, &tried));
+    let avoidable: Vec<Finding> = settled.iter().filter_map(|tried| explain::avoidable(run, tried)).collect();
+    run.findings.extend(avoidable);
+}
+
+/// Requests of a run up to the end of `point`.
+fn requests_to(run: &Run, point: &Point) -> u64 {
+    let before = run.points.iter().filter(|other| other.index <= point.index);
+    before.flat_map(|other| &other.workloads).map(|workload| workload.completed).sum()
 }
 
 /// Replaces the finding that leaves the bottleneck of a point open by the result of its trials.
@@ -145,6 +154,27 @@ impl Again {
         let is_settled = |tried: &WhatIf| explain::settled(run, tried).is_some();
         what_if::settle(&study, &LIBRARY, &self.signals.stop(), is_settled)
             .map_err(|error| self.failed(error))
+    }
+
+    /// What the loads of `run` pay for, put right, but for those points that were `tried`, as long as all that is tried issues no more
+    /// requests than trials of one point may.
+    fn put_right(&self, run: &Run, tried: &[u32]) -> Vec<WhatIf> {
+        let loads = run.points.iter().filter(|point| point.kind == PointKind::Load && point.complete);
+        let (mut found, mut issued) = (Vec::new(), 0_u64);
+        for point in loads.filter(|point| !tried.contains(&point.index)) {
+            let requests = requests_to(run, point).saturating_mul(PUT_RIGHT_TRIALS);
+            let Ok(study) = self.study(point, SETTLE_SEEDS, SETTLE_TIMES) else { continue };
+            if issued.saturating_add(requests) > SETTLE_REQUESTS {
+                continue;
+            }
+            match what_if::put_right(&study, &LIBRARY, &self.signals.stop()) {
+                Ok(Some(tried)) => found.push(tried),
+                Ok(None) => continue,
+                Err(_) => break,
+            }
+            issued += requests;
+        }
+        found
     }
 
     fn study(&self, point: &Point, seeds: u32, times: f64) -> Result<Study<'_>, Failure> {
