@@ -105,6 +105,7 @@ pub(super) const DEVICES: &[(&str, &str, &str)] = library! { "devices":
     "sas-ssd-3840",
     "sm883-1920",
     "snv425",
+    "st2000nm0043",
     "st31000333as",
     "st31000520as",
     "st31000542as",
