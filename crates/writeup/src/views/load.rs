@@ -279,7 +279,7 @@ fn busiest(measured: Measured<'_>) -> Option<(String, f64, f64)> {
     let groups = super::parts::by_kind(components);
     let busy = groups.into_iter().map(|(kind, mut members)| {
         // What nothing came to is no measure of those that worked.
-        members.retain(|(_, component)| component.visits > 0);
+        members.retain(|(_, component)| component.utilisation > 0.0);
         let mean = |of: fn(&Component) -> f64| {
             members.iter().map(|(_, component)| of(component)).sum::<f64>() / members.len().max(1) as f64
         };
