@@ -213,7 +213,12 @@ const SEVERAL: f64 = 1.25;
 
 /// `draft` with how many operations disks do for each request, where `first` are disks and it is more than one.
 fn of_operations(draft: Draft, first: &Use, point: &Point) -> Draft {
-    match components::operations_per_request(point).filter(|each| of_disks(first) && *each >= SEVERAL) {
+    if of_disks(first) { with_operations(draft, point) } else { draft }
+}
+
+/// `draft` with how many operations disks do for each request, where it is more than one.
+fn with_operations(draft: Draft, point: &Point) -> Draft {
+    match components::operations_per_request(point).filter(|each| *each >= SEVERAL) {
         None => draft,
         Some(each) => draft
             .sentence(&format!(

@@ -18,6 +18,9 @@ const FIRST: f64 = 2.0;
 /// Where twice the queue depth gains so much, no part is the bottleneck.
 const FOLLOWS: f64 = 0.4;
 
+/// Parts that serve each operation of a disk, not each request: what one request makes of them is why they are busy.
+const BEHIND_PARITY: [&str; 3] = ["disks", "channel", "controller xor"];
+
 /// Requests wait for background work at a part that is so busy.
 const BUSY_ENOUGH: f64 = 0.5;
 
@@ -101,7 +104,12 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
             first.change,
             percent(first.ops.change)
         );
-        Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(super::MORE_OF_IT)
+        let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(super::MORE_OF_IT);
+        if BEHIND_PARITY.contains(&first.change.as_str()) {
+            super::with_operations(draft, point)
+        } else {
+            draft
+        }
     } else if let Some(wider) = wider.filter(|wider| effect(wider) >= CLEAR) {
         let sentence = format!(
             "{LUN_QUEUE} is the bottleneck, by trial: twice as many requests that reach the LUN (`host.lun_depth`) raise the \
@@ -221,7 +229,7 @@ pub fn unsettled(run: &str, open: &Finding, tried: &WhatIf) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use record::{Effect, sample};
+    use record::{Behalf, Breakdown, ClassShare, Effect, sample};
 
     use super::*;
 
@@ -321,6 +329,26 @@ mod tests {
             "Latency-bound, by trial: doubling the queue depth raises the rate by 60 %, 50 % more speed of the most \
              effective part, disks, by 20 %."
         );
+    }
+
+    #[test]
+    fn a_part_behind_the_planner_is_told_with_the_operations_of_disks_for_each_request() {
+        let class = |component: &str, visits| ClassShare {
+            op: Behalf::HostWrite,
+            size_bytes: 0,
+            component: component.into(),
+            visits,
+            wait_ns: 0.0,
+            service_ns: 1.0,
+        };
+        let mut run = run();
+        let classes = vec![class("host 0 processor", 100), class("disk 0", 3_120)];
+        run.points[1].breakdown = Some(Breakdown { classes, ..Breakdown::default() });
+        let told = |part| settled(&run, &tried(1.5, &[(part, 0.4)])).expect("it is alone");
+        let xor = told("controller xor");
+        assert!(xor.sentence.contains(" Disks do 31.2 operations for each request"), "{}", xor.sentence);
+        assert_eq!(xor.numbers["operations_per_request"], 31.2);
+        assert!(!told("link").sentence.contains("operations"), "{}", told("link").sentence);
     }
 
     #[test]
