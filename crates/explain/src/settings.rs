@@ -59,6 +59,12 @@ pub(crate) fn in_words(tried: &WhatIf) -> String {
         .collect()
 }
 
+/// Of the trials that put something right the one that gains most; `None` where none gains.
+pub(crate) fn best(tried: &WhatIf) -> Option<&Trial> {
+    let gains = tried.trials.iter().filter(|trial| is_of_setting(trial) && tried.gains(trial));
+    gains.max_by(|one, other| one.ops.change.total_cmp(&other.ops.change))
+}
+
 fn is_of_setting(trial: &Trial) -> bool {
     SETTINGS.contains(&trial.change.as_str())
 }
@@ -96,7 +102,8 @@ fn work_of(run: &Run, index: u32) -> &str {
     works.next().unwrap_or("background work")
 }
 
-fn remedy(change: &str) -> &'static str {
+/// What to do about a setting of that name.
+pub(crate) fn remedy(change: &str) -> &'static str {
     match change {
         WRITE_BACK => "Switch the write-back cache on, where a battery or flash protects it.",
         ALIGNED => {

@@ -51,12 +51,15 @@ fn gained(tried: &WhatIf, faster: &[&Trial]) -> (String, String) {
     let most = worth.iter().map(|trial| trial.ops.change).fold(0.0, f64::max);
     let wider = more_of(tried).find(|(trial, _)| trial.change.ends_with(LUN_QUEUE));
     let wider = wider.filter(|(trial, _)| tried.gains(trial) && trial.ops.change >= most);
-    let advice = match (wider, worth.as_slice()) {
-        (Some((_, what)), _) => {
+    let most = wider.map_or(most, |(trial, _)| trial.ops.change);
+    let setting = settings::best(tried).filter(|trial| trial.ops.change >= most);
+    let advice = match (setting, wider, worth.as_slice()) {
+        (Some(trial), _, _) => format!("{} That gains more than any part.", settings::remedy(&trial.change)),
+        (None, Some((_, what)), _) => {
             format!("Raise {what} first: it is a setting, and gains more than any of the parts.")
         }
-        (None, []) => "Upgrade none of them.".into(),
-        (None, _) => "Upgrade the first of them.".into(),
+        (None, None, []) => "Upgrade none of them.".into(),
+        (None, None, _) => "Upgrade the first of them.".into(),
     };
     let remedy = format!(
         "{advice} Repeated runs of {} seeds differ by {} in rate, and the 95 % CI of the recorded rate is ± {}: \

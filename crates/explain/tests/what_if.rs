@@ -63,7 +63,16 @@ fn what_is_put_right_is_a_finding_of_its_own_and_stands_beside_faster_parts() {
     let found = explain::avoidable(&run, &tried(trials.clone())).unwrap();
     assert_eq!((found.code.as_str(), found.numbers["alignment_rate_change"]), ("avoidable-cost", 0.5));
     assert!(!found.sentence.contains(['{', '}']) && !found.remedy.contains(['{', '}']), "{found:?}");
-    let beside = explain::what_if(&run, &tried(trials)).unwrap().sentence;
+    let finding = explain::what_if(&run, &tried(trials)).unwrap();
+    assert!(
+        finding.remedy.contains("whole stripe") && finding.remedy.contains("more than any part"),
+        "{finding:?}"
+    );
+    let part_first =
+        vec![trial("alignment", effect(0.05, true), None), trial("disks", effect(0.08, true), None)];
+    let part_first = explain::what_if(&run, &tried(part_first)).unwrap().remedy;
+    assert!(part_first.starts_with("Upgrade the first of them."), "{part_first}");
+    let beside = finding.sentence;
     assert!(
         beside.ends_with(" With requests that begin at stripes: 50 % (49 % to 51 %) more IOPS."),
         "{beside}"
