@@ -11,6 +11,7 @@ mod check;
 mod commands;
 mod estimate;
 mod expand;
+mod foreign;
 pub mod keys;
 mod layers;
 mod metric;

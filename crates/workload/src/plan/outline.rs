@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use document::{Key, Mistake, Mistakes, Node, Place, Table, Value};
 
+use super::foreign;
 use super::keys::phase::{a_name, a_purpose};
 use super::keys::state::{self, STATE};
 use super::keys::workload::WORKLOAD;
@@ -365,7 +366,12 @@ fn stranger(key: &Key, within: Within, mistakes: &Mistakes) {
         Some(_) => format!("`{text}` does not belong {at}"),
         None => format!("`{text}` is not a key {of}"),
     };
-    let help = elsewhere.or_else(near).unwrap_or_else(|| "`fathom plan help` lists all keys".into());
+    let meant = |here: String| match foreign::sentence(text, &here) {
+        Some(theirs) => format!("{here}; {theirs}"),
+        None => here,
+    };
+    let help =
+        elsewhere.map(meant).or_else(near).unwrap_or_else(|| "`fathom plan help` lists all keys".into());
     mistakes.tell(&key.place, message, help);
 }
 

@@ -1,7 +1,7 @@
 //! The reference page of the plan language, made from the entries of its keys.
 
 use super::keys::{self, KeyDoc, Kind, Level};
-use super::{suggest, synonyms};
+use super::{foreign, suggest, synonyms};
 
 /// Marks where the generated part of the page begins.
 pub const BEGIN: &str = "<!-- begin: made from the program, see the end of this page -->";
@@ -76,19 +76,23 @@ pub fn entries() -> impl Iterator<Item = KeyEntry> {
 
 /// What `key` means, what may be written and what holds without it, for a terminal; for each level where the key stands
 /// with another meaning. A name that fio or vdbench has for it leads there too; other words of theirs, and a slip of the
-/// finger, give an error that names the key.
+/// finger, give an error that names the key. Where another tool means a further key by it, that is said below.
 pub fn help(key: &str) -> Result<String, String> {
     let all = keys::all();
-    let found: Vec<String> = all.iter().filter(|doc| doc.key == key).map(|doc| plain(doc)).collect();
-    if !found.is_empty() {
-        return Ok(found.join("\n"));
-    }
-    if let Some(ours) = synonyms::ours(key) {
-        return help(ours);
-    }
-    let hint = suggest::sentence(key, all.iter().map(|doc| doc.key));
-    let hint = hint.unwrap_or_else(|| "`fathom plan help` lists the keys".into());
-    Err(format!("there is no key `{key}`; {hint}"))
+    let ours = all.iter().find(|doc| doc.key == key).map(|doc| doc.key).or_else(|| synonyms::ours(key));
+    let Some(ours) = ours else {
+        let hint = suggest::sentence(key, all.iter().map(|doc| doc.key));
+        let hint = hint.unwrap_or_else(|| "`fathom plan help` lists the keys".into());
+        return Err(format!("there is no key `{key}`; {hint}"));
+    };
+    let found: Vec<String> = all.iter().filter(|doc| doc.key == ours).map(|doc| plain(doc)).collect();
+    Ok(found.join("\n") + &elsewhere(key, ours))
+}
+
+/// The other keys that another tool's `word` stands for where `ours` is shown; empty where there is none.
+fn elsewhere(word: &str, ours: &str) -> String {
+    let besides = foreign::sentence(word, &format!("`{ours}`"));
+    besides.map_or(String::new(), |besides| format!("\n  {besides}.\n").replace('`', ""))
 }
 
 fn plain(doc: &KeyDoc) -> String {
@@ -210,6 +214,14 @@ mod tests {
         assert!(help("dpeth").unwrap_err().contains("did you mean `depth`?"));
         assert!(help("nothing of the kind").unwrap_err().contains("fathom plan help"));
         assert!(keys::all().iter().all(|doc| help(doc.key).is_ok() && list().contains(doc.short)));
+    }
+
+    #[test]
+    fn the_key_of_a_trace_names_every_format_that_is_read() {
+        let names: Vec<&str> = crate::trace::FORMATS.iter().map(|format| format.name).collect();
+        let (last, rest) = names.split_last().unwrap();
+        let told = help("trace").unwrap();
+        assert!(told.contains(&format!("begins with: {} or {last};", rest.join(", "))), "{told}");
     }
 
     /// UPDATE_DOCS=1 cargo test -p fathom-workload the_reference_page_is_up_to_date

@@ -2,44 +2,55 @@
 
 use document::nearest;
 
-/// What users of other tools write, and what to write here.
-///
-/// Source of the left column: the options of fio(1), vdbench, diskspd and Iometer that storage engineers use most.
-const FOREIGN: [(&str, &str); 22] = [
+use super::foreign;
+
+/// What users of other tools write where they guess, and what to write here. Words that the text of a key names are not
+/// here (`foreign`), but where the value is what they have to know.
+const GUESSES: [(&str, &str); 28] = [
+    ("block", "write `size`"),
     ("block_size", "write `size`"),
     ("bssplit", "write `size = { \"4KiB\" = 60, \"64KiB\" = 40 }`"),
-    ("rw", "write `pattern` for where and `reads` for how many of the requests read"),
-    ("readwrite", "write `pattern` for where and `reads` for how many of the requests read"),
+    ("access", "write `pattern`"),
+    ("op", WHERE_AND_WHAT),
+    ("rw", WHERE_AND_WHAT),
+    ("readwrite", WHERE_AND_WHAT),
     ("rwmixwrite", "write `reads`; what is neither read, trim nor flush is a write"),
     ("writes", "write `reads`; what is neither read, trim nor flush is a write"),
     ("seekpct", "write `pattern = \"random\"` or `pattern = \"sequential\"`"),
     ("queue_depth", "write `depth`"),
+    ("queuedepth", "write `depth`"),
     ("qd", "write `depth`"),
+    ("thread", "leave it out: each worker is a thread; `workers` says how many"),
     ("threads", "write `workers` for threads, `depth` for what vdbench calls threads"),
     ("jobs", "write `workers`"),
+    ("duration", "write `run`"),
+    ("time", "write `run`"),
     ("time_based", "leave it out: `run = \"30s\"` always means thirty seconds"),
-    (
-        "rate_iops",
-        "write `pace = \"cap(500/s)\"`; `rate(500/s)` is an open loop, whose response times count from when a request was due",
-    ),
-    (
-        "rate",
-        "write `pace = \"cap(500/s)\"`; `rate(500/s)` is an open loop, whose response times count from when a request was due",
-    ),
+    ("rate_iops", CAPPED),
+    ("rate", CAPPED),
     ("iorate", "write `pace = \"rate(500/s)\"`"),
     ("thinktime", "write `pace = \"think(5ms)\"`"),
-    ("io_size", "write `bytes` for how much is moved, `span` for how much of the target is used"),
-    ("filesize", "write `span`"),
-    ("fsync", "write `flush_every = 32`, and `flush = \"fsync\"` for the kind"),
-    ("fdatasync", "write `flush_every = 32`, and `flush = \"fdatasync\"` for the kind"),
+    ("rate_process", "write `pace = \"rate(500/s, poisson)\"`"),
     ("norandommap", "write `pattern = \"random(repeats)\"`"),
-    ("filename", "leave it out: the target is named on the command line, with --on"),
+    ("buffered", "write `direct = false`"),
+    ("directory", TARGET),
+    ("filename", TARGET),
 ];
+
+const WHERE_AND_WHAT: &str = "write `pattern` for where and `reads` for how many of the requests read";
+const TARGET: &str = "leave it out: the target is named on the command line, with --on";
+const CAPPED: &str = "write `pace = \"cap(500/s)\"`; `rate(500/s)` is an open loop, whose response times count from when \
+     a request was due";
 
 /// A sentence that points from an unknown `word` to what was probably meant, if anything is near.
 pub(crate) fn sentence<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    let foreign = FOREIGN.iter().find(|(theirs, _)| *theirs == word).map(|(_, ours)| (*ours).to_string());
-    foreign.or_else(|| nearest(word, known).map(|near| format!("did you mean `{near}`?")))
+    let guess = GUESSES.iter().find(|(theirs, _)| *theirs == word).map(|(_, ours)| *ours);
+    let named = foreign::sentence(word, guess.unwrap_or_default());
+    let told: Vec<String> = guess.map(str::to_owned).into_iter().chain(named).collect();
+    match told.is_empty() {
+        true => nearest(word, known).map(|near| format!("did you mean `{near}`?")),
+        false => Some(told.join("; ")),
+    }
 }
 
 #[cfg(test)]
@@ -48,6 +59,11 @@ mod tests {
 
     #[test]
     fn words_of_other_tools_are_translated() {
-        assert_eq!(sentence("qd", ["depth"].into_iter()).as_deref(), Some("write `depth`"));
+        let told = |word| sentence(word, ["depth", "direct", "on"].into_iter()).unwrap_or_default();
+        assert_eq!(told("qd"), "write `depth`");
+        assert_eq!(told("nrfiles"), "fio's `nrfiles` is `files` or `count`");
+        assert!(told("rw").ends_with("; fio's `rw=randread:8` is also `consecutive`"), "{}", told("rw"));
+        assert!(told("op").contains("`reads`") && told("directory").contains("--on"), "no near key");
+        assert_eq!(told("dpeth"), "did you mean `depth`?");
     }
 }

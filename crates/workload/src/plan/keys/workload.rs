@@ -360,9 +360,9 @@ keys! {
     "Trace replay":
     trace (Text, "none", "database.iolog")
         [|d, n| n.optional(a_file).map(|file| d.replay.file = file.unwrap_or_default())] _
-        "fio's iolog of version 2 or 3, what blktrace records, the text of blkparse, the CSV of MSR \
-         Cambridge, telemetry of IOzone, or a CSV with the columns `at_s,op,file,offset_bytes,size_bytes`, \
-         of which time and file may be left out. A path is taken from where the program runs. Operation, \
+        "Its format is recognised by what it begins with: iolog, blktrace, blkparse, msr, csv, disksim-validation, \
+         disksim, spc, alibaba or telemetry; `fathom formats` says what each is. Of the columns of a csv, \
+         `at_s,op,file,offset_bytes,size_bytes`, time and file may be left out. A path is taken from where the program runs. Operation, \
          offset and size of each request come from the trace; `size`, `reads`, `trims` and `flushes` do not \
          hold. The load ends with the trace, or earlier where `run`, `ops` or `bytes` say so. The files or \
          devices that the trace names are the targets in the order of `--on`. Each request takes 32 bytes \
