@@ -13,11 +13,11 @@ fn a_run_that_is_kept_becomes_an_array_that_answers_alike() {
     assert!(ended.out.contains("not fitted") && ended.out.contains("Reads alone"), "{}", ended.out);
     assert!(ended.out.contains("Written to my.toml"), "{}", ended.out);
     // A mirror: no distance is slower than another, which says nothing of members.
-    assert!(ended.out.contains("not identified: no distance is slower"), "{}", ended.out);
+    assert!(ended.out.contains("not identified: no stride is slower"), "{}", ended.out);
     assert!(ended.out.contains("p99 and other percentiles are not given"), "{}", ended.out);
     user.fathom("array check my.toml").done();
     let held = user.fathom("explain last --model my.toml").done();
-    assert!(held.out.contains("cold, 1 at once"), "{}", held.out);
+    assert!(held.out.contains("cold, QD 1"), "{}", held.out);
     assert!(held.out.contains("a fitted model gives no percentiles"), "{}", held.out);
     let run = user.fathom("run quick --on array:./my.toml --set span=1GiB").done();
     assert!(

@@ -234,7 +234,11 @@ impl Model {
             let (fitted, words) =
                 words.get(key).map_or((false, "it is as it began"), |(fitted, words)| (*fitted, words));
             let confidence = if fitted { "medium" } else { "low" };
-            let source = if fitted { format!("fitted; {words}") } else { format!("not fitted: {words}") };
+            let source = if fitted {
+                format!("fitted; {words}")
+            } else {
+                format!("not fitted: {}", words.trim_start_matches("not identified: "))
+            };
             format!("{{ value = {value}, source = {source:?}, confidence = \"{confidence}\" }}")
         };
         let time = |ns: f64| format!("\"{}\"", Nanos::new(truncated(ns.max(0.0).round())).exact());

@@ -75,13 +75,14 @@ impl Parts {
     ///
     /// Where points are missing without which there is no model.
     pub fn of(probes: &[Probe]) -> Result<Parts, FitError> {
-        let front = front::fit(probes).ok_or(FitError::Missing("reads one at a time of a small region"))?;
+        let front =
+            front::fit(probes).ok_or(FitError::Missing("reads at queue depth 1 of a small region"))?;
         let geometry = geometry::fit(probes, &front);
         let geometry = geometry.map(|geometry| pieces::settle(geometry, probes, &front));
         let count = geometry.as_ref().map_or(1, |geometry| geometry.members);
         let chunk = geometry.as_ref().and_then(|geometry| geometry.chunk).unwrap_or(65_536);
         let members = members::fit(probes, &front, count, chunk)
-            .ok_or(FitError::Missing("4 KiB reads all over the target, one at a time"))?;
+            .ok_or(FitError::Missing("random 4 KiB reads of the whole target at queue depth 1"))?;
         let way = front.fixed.map_or(0.0, |fixed| fixed.value);
         let writes = writes::fit(probes, members.read.times[0].1 + way, chunk as f64 * f64::from(count));
         let (reads, ahead) = (caches::fit(probes), members::reads_ahead(probes));

@@ -19,7 +19,7 @@ pub struct Fit {
     pub identified: Identified,
     /// The array file.
     pub text: String,
-    /// What was fitted, and what was not, in the order of a request's way.
+    /// What was fitted, and what was not, from the link down to the members.
     pub lines: Vec<Fitted>,
     /// Every measured point with the model's answer.
     pub residuals: Vec<Held>,
@@ -32,7 +32,7 @@ pub struct Fit {
 pub enum FitError {
     /// The points do not do.
     #[error(
-        "the runs hold no {0}, without which there is no model; `fathom array fit` on a target measures all that is needed"
+        "the runs have no {0}, without which there is no model; `fathom array fit` on a target measures all that is needed"
     )]
     Missing(&'static str),
     /// The model could not be run.

@@ -20,7 +20,7 @@ pub fn of(sources: &[Source], residuals: &[Held], parts: &Parts, model: &Model) 
     said.extend(Kind::ALL.into_iter().filter_map(|kind| undescribed(&points, kind)));
     said.push(range(sources));
     if parts.front.cached && parts.members.servers == 1 {
-        said.push("Reads all over the target: what keeps to a small part of it lets arms travel less, and is faster.".into());
+        said.push("Random reads were measured over the whole target; a smaller working set shortens the seeks and is faster.".into());
     }
     if parts.writes.is_none() {
         said.push("Reads alone: nothing was written.".into());
@@ -31,14 +31,14 @@ pub fn of(sources: &[Source], residuals: &[Held], parts: &Parts, model: &Model) 
 }
 
 const CONCATENATED: &str = "The model does not describe this array: parts of it have members, sets or paths of their own, and \
-     in the model each part of the target lies on all of them. Believe it for requests at random all over the target \
-     alone, not for streams, nor for what keeps to a part.";
+     in the model each part of the target lies on all of them. Use it only for random requests over the whole target, \
+     not for streams, nor for a working set that is a part of it.";
 
 /// Loads that no point of the plans has, by kind: in how many the model of an array of known figures had the rate within
 /// 15 % (`benches/RESULTS.md`, "Calibration of statements").
 pub const PREDICTED: [(&str, Counted); 4] = [
     ("random reads", Counted { right: 12, of: 12 }),
-    ("reads beside writes", Counted { right: 28, of: 36 }),
+    ("mixed reads and writes", Counted { right: 28, of: 36 }),
     ("sequential reads", Counted { right: 8, of: 12 }),
     ("sequential writes", Counted { right: 7, of: 12 }),
 ];
@@ -52,11 +52,11 @@ fn predicted() -> [String; 2] {
     let Counted { right, of } = PREDICTED_P99;
     [
         format!(
-            "Of loads that no point has, models of arrays of known figures had the rate within 15 %: {}.",
+            "For loads that no point has, models of arrays of known figures had the rate within 15 %: {}.",
             each.join(", ")
         ),
         format!(
-            "Rates and mean response times alone: p99 and other percentiles are not given. Of the model they were within \
+            "Rates and mean response times only: p99 and other percentiles are not given. The model's p99 was within \
              25 % in {right} of {of} such loads."
         ),
     ]
@@ -138,11 +138,11 @@ impl Kind {
 
     fn name(self) -> &'static str {
         match self {
-            Kind::RandomReads => "random reads all over the target",
+            Kind::RandomReads => "random reads of the whole target",
             Kind::SequentialReads => "sequential reads",
             Kind::RandomWrites => "random writes",
             Kind::SequentialWrites => "sequential writes",
-            Kind::Mixed => "reads beside writes",
+            Kind::Mixed => "mixed reads and writes",
         }
     }
 }
@@ -183,7 +183,7 @@ mod tests {
     use crate::probe::read_alone;
 
     fn said(off: &[f64]) -> String {
-        let probe = Probe { name: "every third at 48KiB".into(), ..read_alone(4096.0, 1e6) };
+        let probe = Probe { name: "stride 48KiB".into(), ..read_alone(4096.0, 1e6) };
         let points: Vec<Compared<'_>> =
             off.iter().map(|off| Compared { probe: &probe, off: *off, held_out: true }).collect();
         held_out(&points).unwrap_or_default()
@@ -196,14 +196,14 @@ mod tests {
         off.extend([2.91; 4]);
         let words = said(&off);
         assert!(words.starts_with("The model does not describe this array: of 24 points"), "{words}");
-        assert!(words.contains("\"every third at 48KiB\" is +291 % off"), "{words}");
+        assert!(words.contains("\"stride 48KiB\" is +291 % off"), "{words}");
         assert_eq!(said(&off[..5]), "", "too few say nothing");
     }
 
     #[test]
     fn a_kind_of_load_that_its_own_points_contradict_is_named() {
         let stream = Probe {
-            name: "stream write, 1MiB, 16 at once".into(),
+            name: "sequential write, 1MiB, QD 16".into(),
             pattern: Pattern::Sequential,
             reads: 0.0,
             ..read_alone(1_048_576.0, 1e6)

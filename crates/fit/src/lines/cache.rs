@@ -7,7 +7,7 @@ use super::NO_WRITES;
 use crate::caches::ReadCache;
 use crate::model::Model;
 use crate::parts::Parts;
-use crate::said::{Said, between, bytes};
+use crate::said::{Said, between, bytes, changed, percent};
 use crate::writes::Writes;
 
 pub(super) fn say(parts: &Parts, model: &Model, said: &mut Said) {
@@ -19,14 +19,14 @@ pub(super) fn say(parts: &Parts, model: &Model, said: &mut Said) {
             "read cache",
             "cache.size",
             format!("at least {}", Bytes::new(size)),
-            "it held the largest region that was accessed".into(),
+            "it held the largest region that was read".into(),
         ),
         ReadCache::Unknown => {
-            said.missing("read cache", &["cache.size"], "nothing was answered faster the second time");
+            said.missing("read cache", &["cache.size"], "no region was faster when it was read again");
         }
     }
     if parts.ahead {
-        let words = "a stream is answered as from memory; how far it is read ahead does not show, two stripes are taken";
+        let words = "sequential reads hit the cache; how far ahead they are prefetched does not show, two stripes are assumed";
         said.missing("read-ahead", &["cache.prefetch.max"], words);
     }
     match &parts.writes {
@@ -38,18 +38,36 @@ pub(super) fn say(parts: &Parts, model: &Model, said: &mut Said) {
             let found = part.unwrap_or(room.value);
             let scaled = |edge: Option<f64>| edge.map(|edge| edge / seen.value * found);
             let figure = Figure { value: found, low: scaled(seen.low), high: scaled(seen.high) };
-            said.figure("write cache", "cache.write_part", bytes(found), between(&figure, &bytes));
+            said.measured("write cache", bytes(found), between(&figure, &bytes));
+            let whole = model.cache.as_ref().map_or(found, |cache| cache.size as f64);
+            said.key("cache.write_part", of_part(&figure, whole));
         }
         Some(Writes { back: true, .. }) => {
             said.missing(
                 "write cache",
                 &["cache.write_part"],
-                "writes are acknowledged early, but it never filled",
+                "writes are acknowledged early, but it did not fill",
             );
         }
         Some(_) => said.missing("write cache", &["cache.write_part"], "writes wait for the members"),
     }
     if model.cache.as_ref().is_some_and(|cache| cache.write_part.is_some()) {
-        said.missing("", &["cache.destage_window"], "so many stripes at once are usual");
+        said.missing("", &["cache.destage_window"], "the usual number of stripes");
+    }
+}
+
+/// The interval of the part of `whole` that `room` is; of a part that is all of it the ends above are left out.
+fn of_part(room: &Figure, whole: f64) -> String {
+    between(&changed(room, |bytes| (bytes / whole).clamp(0.0, 1.0)), &percent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_part_is_in_percent_of_the_cache() {
+        let room = Figure { value: 256.0, low: Some(250.0), high: Some(600.0) };
+        assert_eq!(of_part(&room, 500.0), "95 % between 50.0 % and 100.0 %");
     }
 }

@@ -35,13 +35,16 @@ const CHUNK: &str = "raid.chunk";
 fn of_members(told: &Told<u32>, geometry: Option<&Geometry>) -> String {
     let shown = match (told.ground, geometry) {
         (Ground::MembersBySize, Some(geometry)) => {
-            format!("of {}, which explain the distances alike, by reads of all sizes alone", counts(geometry))
+            format!(
+                "of {}, which fit the strides alike, by reads of all sizes at queue depth 1",
+                counts(geometry)
+            )
         }
         (_, Some(geometry)) => {
             let next = geometry.others.first().map_or(String::new(), |(next, _)| {
-                format!("; the next, {next}, leaves {} the squares", times(told.clearness))
+                format!("; the next best number, {next}, leaves {} the sum of squares", times(told.clearness))
             });
-            format!("{} distances{next}", geometry.distances)
+            format!("{} strides{next}", geometry.distances)
         }
         (_, None) => String::new(),
     };
@@ -62,42 +65,42 @@ fn why_no_members(why: &Unknown, geometry: Option<&Geometry>, model: &Model) -> 
     let taken = model.members;
     match (why, geometry) {
         (Unknown::Concatenated(found), _) => format!(
-            "not identified: the first {:.0} % of the target gives {:.0} % of the reads that the whole gives, {:.0} at \
-             once: parts of it have members, sets or paths of their own (as where drives are concatenated), which no model here has; taken as {taken}",
+            "not identified: the first {:.0} % of the target reaches {:.0} % of the read IOPS of the whole at queue depth {:.0}: \
+             parts of it have members, sets or paths of their own (as where drives are concatenated), which no model here has; assumed {taken}",
             found.part * 100.0,
             found.rate * 100.0,
             found.depth
         ),
         (Unknown::AllAlike, _) => format!(
-            "not identified: no distance is slower than another, as with a single drive, with chunks of more than 4 MiB, \
-             or where something else is the limit; taken as {taken}"
+            "not identified: no stride is slower than another, as with a single drive, with chunks of more than 4 MiB, \
+             or where something else is the limit; assumed {taken}"
         ),
         (_, Some(geometry)) if geometry.is_doubtful() => format!(
-            "not identified: {} members explain the rates alike, because the way there is full before they are; taken \
-             as {taken}",
+            "not identified: {} members fit the rates alike, because the link is saturated before they are; assumed \
+             {taken}",
             counts(geometry)
         ),
         (_, Some(geometry)) => format!(
-            "not identified: the rates at {} distances follow no count of members clearly; taken as {taken}",
+            "not identified: the rates at {} strides fit no number of members clearly; assumed {taken}",
             geometry.distances
         ),
-        (_, None) => format!(
-            "not identified: too few distances were measured below what the way there lets pass; taken as {taken}"
-        ),
+        (_, None) => {
+            format!("not identified: too few strides were measured below the link's maximum; assumed {taken}")
+        }
     }
 }
 
 fn chunk(identified: &Identified, geometry: Option<&Geometry>, said: &mut Said) {
     match &identified.chunk {
         Ok(told) => {
-            let words = format!("from the same points; {}", told.ground.counted().words());
+            let words = format!("from the same strides; {}", told.ground.counted().words());
             said.figure("chunk", CHUNK, Bytes::new(told.value).to_string(), words);
         }
         Err(_) => {
             let both = geometry.and_then(|geometry| Some((geometry.chunk?, geometry.also?.1)));
             let words = both.map_or("not identified".into(), |(taken, other)| {
                 let (taken, other) = (Bytes::new(taken), Bytes::new(other));
-                format!("not identified: {taken} and {other} explain the distances alike; taken as {taken}")
+                format!("not identified: {taken} and {other} fit the strides alike; assumed {taken}")
             });
             said.missing("chunk", &[CHUNK], &words);
         }
@@ -114,7 +117,7 @@ fn level(identified: &Identified, tried: &[Explained], geometry: Option<&Geometr
     match &identified.level {
         Ok(told) => {
             let shown = match told.ground {
-                Ground::Skipped => "from the distances: one member is passed over in each row",
+                Ground::Skipped => "from the strides: one member is skipped in each row",
                 _ => off.as_str(),
             };
             let words =
@@ -129,11 +132,7 @@ fn level(identified: &Identified, tried: &[Explained], geometry: Option<&Geometr
             );
         }
         Err(_) if geometry.is_some_and(|geometry| geometry.order == Order::Skipping) => {
-            said.missing(
-                "RAID level",
-                &[key],
-                "not identified: another layout explains the distances as well",
-            );
+            said.missing("RAID level", &[key], "not identified: another layout fits the strides as well");
         }
         Err(Unknown::Open) => {
             said.missing("RAID level", &[key], &format!("not identified: {off}, which supports neither"));

@@ -1,4 +1,4 @@
-//! What is said of a model, figure by figure, in the order of a request's way.
+//! What is said of a model, figure by figure, from the link down to the members.
 
 mod cache;
 mod front;
@@ -28,5 +28,5 @@ pub fn of(
     (said.lines, said.words)
 }
 
-const NO_CACHE: &str = "no cache answered, so that it is part of the members' time";
-const NO_WRITES: &str = "no consent: nothing was written, and writes are taken to be like reads";
+const NO_CACHE: &str = "no cache answered, so that it is part of the member latency";
+const NO_WRITES: &str = "no consent: nothing was written, and writes are assumed to be like reads";

@@ -214,7 +214,7 @@ fn kind(load: &str) -> &'static str {
         "4k and 64k x48" => "random reads",
         "sequential 256k reads x4" => "sequential reads",
         "sequential 256k writes x4" => "sequential writes",
-        _ => "reads beside writes",
+        _ => "mixed reads and writes",
     }
 }
 

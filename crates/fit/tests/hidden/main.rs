@@ -28,7 +28,7 @@ fn an_array_of_disks_is_told_from_reads_alone() {
     // Nothing was written, and nothing is said of writes.
     assert_eq!(cache.write_part, None);
     let not_fitted = |what: &str| fit.lines.iter().any(|line| line.what == what && line.value.is_none());
-    assert!(not_fitted("write cache") && not_fitted("a member's write"), "{:?}", fit.lines);
+    assert!(not_fitted("write cache") && not_fitted("member write latency"), "{:?}", fit.lines);
     assert!(fit.text.contains("not fitted: no consent"), "{}", fit.text);
     // What was written is an array file, and has the target's size.
     let size = size_of(&fit.text) as f64 / size_of(&hidden.text()) as f64;
@@ -39,7 +39,7 @@ fn an_array_of_disks_is_told_from_reads_alone() {
 fn runs_without_the_points_that_are_needed_are_refused_with_what_is_missing() {
     let run = record::sample::run("empty", Vec::new());
     let error = fit::fit(&[run], "model", &mut Model(&[])).unwrap_err().to_string();
-    assert!(error.contains("reads one at a time of a small region"), "{error}");
+    assert!(error.contains("reads at queue depth 1 of a small region"), "{error}");
 }
 
 /// A flash drive without anything before it, as it may lie in a computer.
