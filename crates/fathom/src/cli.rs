@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::emulate::{self, AsArgs};
+use crate::emulate::AsArgs;
 use crate::session::ranks;
 use crate::session::store::Store;
 use crate::verbs::array::ArrayVerb;
@@ -95,10 +95,10 @@ pub enum Verb {
     #[command(after_help = examples::EXPLORE)]
     Explore(ExploreArgs),
     /// List, show and check plans; explain their keys
-    #[command(subcommand, disable_help_subcommand = true)]
+    #[command(subcommand, disable_help_subcommand = true, mut_subcommands(examples::of_plan))]
     Plan(PlanVerb),
     /// Run as a classic tool (fio, dd, IOzone, …): its arguments, its output
-    #[command(after_help = emulate::list())]
+    #[command(after_help = examples::of_tools())]
     As(AsArgs),
     /// List saved runs
     #[command(after_help = examples::LS)]
@@ -134,12 +134,13 @@ pub enum Verb {
     #[command(after_help = examples::SERVE)]
     Serve(ServeArgs),
     /// List, show and check virtual arrays; operate a served one
-    #[command(subcommand)]
+    #[command(subcommand, mut_subcommands(examples::of_array))]
     Array(ArrayVerb),
     /// Validate virtual arrays against published results
     #[command(after_help = examples::VALIDATE)]
     Validate(ValidateArgs),
     /// List the formats that are read and written, and the tools that are emulated
+    #[command(after_help = examples::FORMATS)]
     Formats,
     /// Print the completion script of a shell
     #[command(after_help = examples::COMPLETIONS)]
