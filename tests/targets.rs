@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use units::Bytes;
 
-use crate::support::{Loop, Mounted, SMALL, User, mkfs};
+use crate::support::{Ended, Loop, Mounted, SMALL, User, mkfs};
 
 /// The one workload of the one point of a run.
 fn workload(run: &Value) -> &Value {
@@ -364,4 +364,25 @@ fn names_that_are_no_text_work_as_bytes() {
     let absent = fathom("run no*.toml --on null:");
     assert_eq!(absent.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&absent.stderr).contains("no\\xFF.toml"));
+}
+
+#[test]
+fn a_target_without_its_option_and_a_campaign_that_is_none_are_told_what_to_write() {
+    let user = User::new();
+    for verb in ["run oltp", "search oltp", "campaign md3000"] {
+        user.fathom(&format!("{verb} array:md3000"))
+            .with(2)
+            .saying(&["a target follows --on: --on array:md3000"]);
+    }
+    user.fathom("campaign nope").with(2).saying(&["`fathom campaign --list` lists the ready ones"]);
+    user.fathom("campaign ./nope.toml").with(2).saying(&["No such file"]);
+}
+
+#[test]
+fn a_library_that_the_environment_names_is_no_option_of_the_usage() {
+    let user = User::new();
+    let mut command = user.command("run");
+    command.env("FATHOM_STORE", user.path("runs.sqlite"));
+    let told = Ended::of(&command.output().unwrap());
+    assert!(told.err.contains("Usage: fathom run <PLAN>") && !told.err.contains("--store"), "{}", told.err);
 }

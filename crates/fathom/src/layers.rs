@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The lowest first. Each may import those before it.
-const LAYERS: [&str; 9] =
-    ["terminal", "ending", "output", "input", "session", "emulate", "verbs", "cli", "main"];
+const LAYERS: [&str; 10] =
+    ["terminal", "ending", "output", "input", "session", "emulate", "verbs", "cli", "misuse", "main"];
 
 /// What each file imports of this crate, both as module paths: `verbs/run` imports `session/store`.
 fn imports() -> BTreeMap<String, BTreeSet<String>> {
@@ -34,24 +34,36 @@ fn imports() -> BTreeMap<String, BTreeSet<String>> {
     files.iter().filter(|path| !path.ends_with("layers.rs")).map(of_file).collect()
 }
 
-/// The paths behind `use crate::` in a text, with one entry for each name in braces.
+/// The paths behind `crate::` in a text, of imports and of names in full, with one entry for each name in braces. Comments
+/// import nothing.
 fn paths(text: &str) -> Vec<Vec<String>> {
-    let lines = text.split("use crate::").skip(1).filter_map(|rest| rest.split(';').next());
+    let is_code = |line: &&str| !line.trim_start().starts_with("//");
+    let code: String = text.lines().filter(is_code).flat_map(|line| [line, "\n"]).collect();
     let split = |path: &str| path.split("::").map(|word| word.trim().to_owned()).collect::<Vec<_>>();
-    lines
-        .flat_map(|path| match path.split_once('{') {
-            None => vec![split(path)],
-            Some((head, names)) => {
-                let names = names.trim_end_matches(['}', '\n', ' ']).split(',');
-                names.map(|name| split(&format!("{head}{name}"))).collect()
-            }
-        })
-        .collect()
+    let of_one = |(at, begins): (usize, &str)| {
+        // `$crate` and `some_crate` are others.
+        let is_other = code[..at].ends_with(|letter: char| letter.is_alphanumeric() || "_$".contains(letter));
+        let rest = if is_other { "" } else { &code[at + begins.len()..] };
+        let is_path = |letter: char| letter.is_alphanumeric() || "_:".contains(letter);
+        let (head, after) = rest.split_at(rest.find(|letter| !is_path(letter)).unwrap_or(rest.len()));
+        match after.strip_prefix('{').and_then(|names| names.split('}').next()) {
+            Some(names) => names.split(',').map(|name| split(&format!("{head}{name}"))).collect(),
+            None => vec![split(head)],
+        }
+    };
+    code.match_indices("crate::").flat_map(of_one).collect()
 }
 
 fn layer(module: &str) -> usize {
     let name = module.split('/').next().unwrap();
     LAYERS.iter().position(|layer| *layer == name).unwrap_or_else(|| panic!("{name} is in no layer"))
+}
+
+#[test]
+fn a_name_in_full_is_an_import_as_one_behind_use_is() {
+    let text = "use crate::verbs::{run, show::Show};\n// crate::cli::Cli\nlet text = f(crate::output::json(&$crate::no));";
+    let found: Vec<String> = paths(text).iter().map(|path| path.join("/")).collect();
+    assert_eq!(found, ["verbs/run", "verbs/show/Show", "output/json", ""]);
 }
 
 #[test]

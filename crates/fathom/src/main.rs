@@ -6,6 +6,7 @@ mod ending;
 mod input;
 #[cfg(test)]
 mod layers;
+mod misuse;
 mod output;
 mod session;
 mod terminal;
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
     }
     let cli = match Cli::try_parse_from(command_line()) {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(&misuse::helped(error)),
     };
     panics::speak_plainly();
     if cli.simulates_many() {

@@ -331,9 +331,12 @@ pub fn text(file: &str) -> Result<String, Failure> {
     }
     fs::read_to_string(units::name::path(file)).map_err(|error| {
         let near = ready::suggest(file).filter(|_| !looks_like_path);
-        let near =
-            near.map(|near| format!("; did you mean the ready campaign `{near}`?")).unwrap_or_default();
-        Failure::Usage(format!("{file}: the campaign cannot be read: {error}{near}"))
+        let help = match near {
+            Some(near) => format!("; did you mean the ready campaign `{near}`?"),
+            None if looks_like_path => String::new(),
+            None => "; `fathom campaign --list` lists the ready ones".into(),
+        };
+        Failure::Usage(format!("{file}: the campaign cannot be read: {error}{help}"))
     })
 }
 
