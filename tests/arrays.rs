@@ -343,3 +343,17 @@ fn what_only_lets_requests_through_is_named_where_no_part_is_busy() {
         assert!(findings.iter().any(|told| told.starts_with(named)), "{array}: {findings:#?}");
     }
 }
+
+#[test]
+fn the_lab_says_of_disks_with_an_arm_that_commands_queue_there_and_of_flash_what_it_serves() {
+    let rows = |array: &str| {
+        let told = User::new().fathom(&format!("array lab {array} --depths 1,16")).done().out;
+        let breakdown = told.split("latency breakdown").nth(1).expect("a breakdown").to_owned();
+        let own = breakdown.lines().filter(|line| line.starts_with("disk"));
+        own.map(|line| line.split("  ").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let arms = rows("md3000");
+    assert!(arms.contains(&"disk queue".into()) && arms.contains(&"disk seek".into()), "{arms:?}");
+    assert!(!arms.contains(&"disk".into()), "{arms:?}");
+    assert_eq!(rows("ssd-1"), ["disk"]);
+}

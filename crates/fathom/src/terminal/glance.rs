@@ -229,7 +229,7 @@ mod tests {
         Glance {
             title: "[1/12] 4 KiB random read with a name that nobody can read to its end".into(),
             doing: "load",
-            left: "7 s left by the plan, run 2 min 3 s".into(),
+            left: "point 7 s, run 2 min 3 s left".into(),
             ops: 19_025.0,
             bytes: 77.9e6,
             ..Glance::default()
@@ -241,8 +241,8 @@ mod tests {
         for width in 0..140 {
             assert!(load().line(width).chars().count() <= width, "{width}: {}", load().line(width));
         }
-        assert!(load().line(80).ends_with("7 s left by the plan, run 2 min 3 s  19,025 IOPS  77.9 MB/s"));
-        assert!(load().line(140).contains("to its end  7 s left"));
+        assert!(load().line(80).ends_with("point 7 s, run 2 min 3 s left  19,025 IOPS  77.9 MB/s"));
+        assert!(load().line(140).contains("to its end  point 7 s, run"));
         let waiting = Glance { waiting: Some("waiting for storage since 9 s".into()), ..load() };
         assert!(waiting.line(60).ends_with("  waiting for storage since 9 s"), "{}", waiting.line(60));
     }

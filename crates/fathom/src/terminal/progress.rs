@@ -328,9 +328,10 @@ fn done(running: &Running, live: &Live<'_>) -> Option<f64> {
     live.done.or_else(|| planned.map(|expected| (elapsed / expected.as_secs_f64()).min(1.0)))
 }
 
+/// `6 s left by the plan`; before other points `point 6 s, run 30 s left`.
 fn words_of(left: Nanos, after: Nanos, basis: &str) -> String {
     match after.is_zero() {
         true => format!("{} left {basis}", rounded(left)),
-        false => format!("{} left {basis}, run {}", rounded(left), rounded(left + after)),
+        false => format!("point {}, run {} left", rounded(left), rounded(left + after)),
     }
 }

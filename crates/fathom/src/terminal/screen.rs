@@ -393,7 +393,7 @@ mod tests {
             head: "oltp on /mnt/array".into(),
             title: "[3/5] 4 KiB random, 70 % reads, 32 in flight".into(),
             doing: "load",
-            left: "14 s left by the plan, run 38 s".into(),
+            left: "point 14 s, run 38 s left".into(),
             done: Some(0.53),
             ops: 19_025.4,
             bytes: 77.9e6,

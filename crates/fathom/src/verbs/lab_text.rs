@@ -180,15 +180,21 @@ fn breakdown(answer: &Answer) -> String {
     let heads: String =
         columns.iter().map(|column| format!(" {:>22}", format!("at depth {}", column.depth))).collect();
     let mut text = format!("{:widest$}{heads}\n", "latency breakdown");
-    for name in parts {
+    // Of disks with an arm that part is what a command waits for others; their service has rows of its own.
+    let is_queue = |name: &str| {
+        let own = columns.iter().flat_map(|column| &column.parts).filter(|part| part.part == name);
+        name == "disk" && parts.contains(&"disk seek") && own.map(|part| part.service_us).sum::<f64>() == 0.0
+    };
+    for name in &parts {
         let cell = |column: &&&lab::DepthBreakdown| {
             let total: f64 = column.parts.iter().map(|part| part.waiting_us + part.service_us).sum();
-            let own = column.parts.iter().find(|part| part.part == name);
+            let own = column.parts.iter().find(|part| part.part == *name);
             let us = own.map_or(0.0, |part| part.waiting_us + part.service_us);
             format!(" {:>22}", format!("{} {:>5.1} %", time(us), us / total * 100.0))
         };
+        let title = if is_queue(name) { "disk queue" } else { name };
         text +=
-            &format!("{name:widest$}{}\n", columns.iter().map(|column| cell(&column)).collect::<String>());
+            &format!("{title:widest$}{}\n", columns.iter().map(|column| cell(&column)).collect::<String>());
     }
     text
 }
