@@ -148,6 +148,29 @@ fn the_architecture_names_every_crate() {
     }
 }
 
+/// Files and folders that a paragraph names after others, `buffer.rs`, lie in the folder of one before or below it.
+#[test]
+fn every_path_of_the_architecture_leads_to_a_file_or_a_folder() {
+    let text = fs::read_to_string(repository("ARCHITECTURE.md")).unwrap();
+    let (_, to_add) = text.split_once("\n## To add").unwrap();
+    let mut seen = 0;
+    for item in to_add.split("\n- ") {
+        let mut folders = vec![repository("."), repository("crates")];
+        let ends = |word: &str| [".rs", ".toml", ".md", ".json", "/"].iter().any(|end| word.ends_with(end));
+        for word in item.split('`').skip(1).step_by(2).filter(|word| ends(word) && !word.contains(' ')) {
+            let found = folders.iter().map(|folder| folder.join(word)).find(|path| path.exists());
+            let found = found.unwrap_or_else(|| panic!("{word} is nowhere: {item}"));
+            // A file is expected where the name ends as one, a folder where it ends as that.
+            assert_eq!(found.is_dir(), word.ends_with('/'), "{word}: {item}");
+            let folder = if found.is_dir() { found } else { found.parent().unwrap().to_owned() };
+            let above = folder.ancestors().take_while(|above| above.starts_with(repository("crates")));
+            folders.extend(above.map(Path::to_owned).collect::<Vec<_>>());
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "{seen}");
+}
+
 /// `text` without what differs from run to run: ids, dates and times of day.
 fn timeless(text: &str) -> String {
     let shape = |word: &str| word.replace(|letter: char| letter.is_ascii_digit(), "0");
