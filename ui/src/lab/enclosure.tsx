@@ -41,7 +41,7 @@ export function Enclosure({ slots, toggle, rebuilding }: Props) {
                 class={`slot ${now}`}
                 disabled={empty || slot.state === 'spare' || rebuilding !== null}
                 aria-pressed={slot.state === 'failed'}
-                aria-label={`Slot ${slot.slot}: ${slot.device ? `${slot.device}, ` : ''}${WORDS[now]}${percent === null ? '' : ` ${Math.floor(percent)} %`}${empty ? '' : now === 'failed' ? '; put back' : '; fail'}`}
+                aria-label={`Slot ${slot.slot}: ${slot.device ? `${slot.device}, ` : ''}${WORDS[now]}${percent === null ? '' : ` ${Math.floor(percent)} %`}${empty ? '' : now === 'failed' ? '; replace' : '; fail'}`}
                 title={`Slot ${slot.slot}: ${slot.device || 'no disk'}, ${WORDS[now]}`}
                 onClick={() => toggle(slot.slot)}
               >

@@ -80,7 +80,7 @@ export function turned(state: LabState, knob: Knob, value: string): LabState {
   return { ...state, set: value === defaultOf(knob) ? rest : { ...rest, [knob.key]: value } };
 }
 
-/** A disk failed, or put back. */
+/** A disk failed, or replaced. */
 export function toggled(state: LabState, slot: number): LabState {
   const fail = state.fail.includes(slot) ? state.fail.filter(other => other !== slot) : [...state.fail, slot];
   return { ...state, fail: fail.sort((one, other) => one - other) };
@@ -120,7 +120,7 @@ export function changes(from: LabState, to: LabState, knobs: Knob[]): string[] {
   const failed = to.fail.filter(slot => !from.fail.includes(slot));
   const back = from.fail.filter(slot => !to.fail.includes(slot));
   if (failed.length > 0) found.push(`disk ${failed.join(', ')} failed`);
-  if (back.length > 0) found.push(`disk ${back.join(', ')} put back`);
+  if (back.length > 0) found.push(`disk ${back.join(', ')} replaced`);
   return found;
 }
 

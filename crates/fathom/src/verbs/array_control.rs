@@ -152,7 +152,7 @@ pub enum ControlVerb {
         #[command(flatten)]
         to: ServerArgs,
     },
-    /// Show the controllers of a served array and what each serves, take one offline, or bring it back
+    /// Show the controllers of a served array and what each serves, take one offline or online
     Controller {
         /// The controller, from 0; without it all are shown
         controller: Option<u32>,

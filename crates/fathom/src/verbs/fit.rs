@@ -35,7 +35,7 @@ pub struct FitArgs {
     #[arg(short, long, value_name = "FILE", required_unless_present = "spec")]
     #[arg(value_parser = path_value())]
     pub output: Option<PathBuf>,
-    /// Instead of measuring: a device's description, to be held against a recording of the real device. A name of the
+    /// Instead of measuring: a device's description, to be compared with a recording of the real device. A name of the
     /// library, a TOML file, or DiskSim's .diskspecs or .parv
     #[arg(long, value_name = "DEVICE", requires = "trace", conflicts_with = "what")]
     pub spec: Option<String>,

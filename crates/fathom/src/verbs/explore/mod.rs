@@ -35,7 +35,7 @@ pub struct ExploreArgs {
     /// Simulate every possible design at length, and leave none out
     #[arg(long)]
     pub brute: bool,
-    /// Where simulations are kept as they end, so that a study that was ended goes on [default: beside the library]
+    /// Where simulations are kept as they end, so that an interrupted study resumes [default: beside the library]
     #[arg(long, value_name = "FILE")]
     #[arg(value_parser = path_value())]
     pub checkpoint: Option<PathBuf>,
@@ -56,7 +56,7 @@ pub struct ExploreArgs {
     /// Do not save the answer in the library
     #[arg(long, env = "FATHOM_NO_SAVE")]
     pub no_save: bool,
-    /// Print the whole front and all neighbours
+    /// Print the whole front, and every design with one factor changed
     #[arg(long)]
     pub full: bool,
     #[command(flatten)]
