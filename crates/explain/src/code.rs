@@ -103,6 +103,8 @@ codes! {
     RankClocks => "rank-clocks",
     /// The hypervisor ran other guests on the processors.
     CpuSteal => "cpu-steal",
+    /// The quota of the control group stopped the load generator.
+    CpuQuota => "cpu-quota",
     /// The processors were throttled because of heat or power.
     Throttled => "throttled",
     /// The processors changed their clock.

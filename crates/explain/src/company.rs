@@ -35,7 +35,15 @@ pub(crate) fn cpu_saturated(run: &Run, point: &Point) -> Option<Draft> {
         format!("; other programs used {used:.1} of {} processors", run.environment.cpus)
     });
     let waited = mean(&threads(point, series::WAITING));
+    let has_quota = cpu_quota(run, point).is_some();
     let (severity, sentence) = match waited {
+        Some(waited) if has_quota => (
+            Severity::Note,
+            format!(
+                "{idle}. This tool's threads waited {} of the time for a processor, be it for the CPU quota or for others{used}.",
+                percent(waited)
+            ),
+        ),
         Some(waited) if waited < WAITS_LEAST => (
             Severity::Note,
             format!(
@@ -131,6 +139,24 @@ pub(crate) fn cpu_stolen(_: &Run, point: &Point) -> Option<Draft> {
     let draft = Draft::new(Code::CpuSteal, Severity::Warning, sentence)
         .remedy("Measure when the host is idle, or on dedicated processors.");
     Some(draft.number("steal_share", stolen))
+}
+
+/// A quota that was used up in fewer of its periods hardly shows in a mean.
+const STOPPED: f64 = 0.02;
+
+/// The quota of the control group, where it stopped the load generator.
+pub(crate) fn cpu_quota(run: &Run, point: &Point) -> Option<Draft> {
+    let stopped = mean(&sampled(point, series::CPU_QUOTA_THROTTLED)).filter(|share| *share > STOPPED)?;
+    let quota = run.environment.facts.get(fact::CPU_QUOTA);
+    let quota = quota.map_or(String::new(), |quota| format!(" of {quota}"));
+    let sentence = format!(
+        "The CPU quota of the control group{quota} was used up in {} of the periods: this tool then stood still until \
+         the next one. Rates and latencies are those of the quota; the storage may do more.",
+        percent(stopped)
+    );
+    let draft = Draft::new(Code::CpuQuota, Severity::Warning, sentence)
+        .remedy("Raise the quota (`cpu.max`; systemd: `CPUQuota=`, containers: the CPU limit), or use a larger block size.");
+    Some(draft.number("throttled_share", stopped))
 }
 
 pub(crate) fn throttled(_: &Run, point: &Point) -> Option<Draft> {
@@ -477,6 +503,8 @@ mod tests {
         let stolen = |share: f64| with(series::CPU_STEAL, move |at| if at == 0 { 30.0 * share } else { 0.0 });
         assert!(cpu_stolen(&run, &stolen(0.02)).is_none());
         assert!(cpu_stolen(&run, &stolen(0.021)).is_some());
+        assert!(cpu_quota(&run, &with(series::CPU_QUOTA_THROTTLED, |_| 0.019)).is_none());
+        assert!(cpu_quota(&run, &with(series::CPU_QUOTA_THROTTLED, |_| 0.03)).is_some());
         assert!(throttled(&run, &with(series::CPU_THROTTLED, |_| 0.0)).is_none());
         let throttled =
             throttled(&run, &with(series::CPU_THROTTLED, |at| (at % 3) as f64)).expect("30 events");

@@ -117,6 +117,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::UnequalPaths | Code::Straggler | Code::UnequalResponses => (About::Client, [B, C, F]),
         Code::RankClocks => (About::Client, [A, C, F]),
         Code::EngineFallback => (About::Client, [A, B, F]),
+        Code::CpuQuota => (About::Client, [B, D, F]),
         Code::ExternalIo | Code::CpuSteal => (About::ExternalIo, [B, C, F]),
         Code::Throttled | Code::ClockChanged => (About::Clock, [B, C, F]),
         Code::StateNotHeld

@@ -102,7 +102,7 @@ const WORKLOAD: [OfWorkload; 20] = [
 ];
 
 /// About a point of real storage.
-const REAL_POINT: [OfPoint; 13] = [
+const REAL_POINT: [OfPoint; 14] = [
     caches::reads_from_cache,
     caches::loop_through_page_cache,
     company::neighbours,
@@ -112,6 +112,7 @@ const REAL_POINT: [OfPoint; 13] = [
     ranks::straggler,
     unequal::responses,
     ranks::rank_clocks,
+    company::cpu_quota,
     company::cpu_stolen,
     company::throttled,
     company::clock_changed,

@@ -185,6 +185,22 @@ fn stolen_time_is_told() {
 }
 
 #[test]
+fn a_quota_that_was_used_up_is_told_with_what_it_permits() {
+    let mut run = reads();
+    run.environment.facts.insert(fact::CPU_QUOTA.into(), "0.5 CPUs in each period of 100 ms".into());
+    sampled(&mut run, series::CPU_QUOTA_THROTTLED, |_| 0.01);
+    assert!(find(&run, "cpu-quota").is_none());
+    sampled(&mut run, series::CPU_QUOTA_THROTTLED, |_| 0.75);
+    let finding = found(&run, "cpu-quota");
+    assert!(finding.sentence.contains("0.5 CPUs in each period of 100 ms"), "{}", finding.sentence);
+    sampled(&mut run, series::CPU_IDLE, |_| 0.0);
+    sampled(&mut run, "thread.worker 0.waiting", |_| 0.7);
+    let busy = find(&run, "cpu-saturated").expect("no processor is idle");
+    assert_eq!(busy.severity, Severity::Note, "the wait may be for the quota: {busy:?}");
+    assert!(finding.sentence.contains("75 %") && finding.remedy.contains("`cpu.max`"), "{finding:?}");
+}
+
+#[test]
 fn processors_that_were_slowed_down_are_told() {
     let mut run = reads();
     sampled(&mut run, series::CPU_THROTTLED, |_| 0.0);

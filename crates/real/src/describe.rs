@@ -27,6 +27,9 @@ pub(crate) fn environment(found: &host::environment::Environment) -> record::Env
     put("transparent huge pages", found.transparent_huge_pages.clone());
     put("io_uring", Some(uring_words(&found.uring)));
     put(fact::IO_MAX, Some(found.io_max.join("; ")).filter(|text| !text.is_empty()));
+    let quota =
+        found.cpu_quota.map(|quota| format!("{} CPUs in each period of {}", quota.cpus, quota.period));
+    put(fact::CPU_QUOTA, quota);
     put("load average at start", found.load.map(|load| load.to_string()));
     record::Environment {
         hostname: found.hostname.clone(),

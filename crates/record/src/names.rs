@@ -61,6 +61,9 @@ pub mod fact {
     /// each device a second, as `io.max` writes it with the device by its name (`sda rbps=1048576 wiops=max`), apart by
     /// `; `; absent where nothing is limited.
     pub const IO_MAX: &str = "io limits of the control group";
+    /// A key of [`Environment::facts`](crate::Environment::facts): the processor time that the control group of the program
+    /// may use (`0.5 CPUs in each period of 100 ms`); absent where it has no quota.
+    pub const CPU_QUOTA: &str = "cpu quota of the control group";
 }
 
 /// Names of [`Series`](crate::Series). What is sampled beside the load has dotted names: what, which, how.
@@ -86,6 +89,8 @@ pub mod series {
     pub const CPU_FREQUENCY: &str = "cpu.frequency.mean";
     /// How often processors were slowed down because of heat or power since the sample before, in `events`.
     pub const CPU_THROTTLED: &str = "cpu.throttled";
+    /// The part of the periods of a control group's quota in which it was used up, in `share`.
+    pub const CPU_QUOTA_THROTTLED: &str = "cpu.quota_throttled";
     /// How the series of a thread that issues requests begin: `thread.worker 3.waiting`.
     pub const THREAD_OF_WORKER: &str = "thread.worker ";
     /// The share of one processor that a thread had.

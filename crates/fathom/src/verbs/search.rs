@@ -13,7 +13,12 @@ use crate::verbs::measure::RunArgs;
 /// Heading of the options of the search itself.
 const SEARCH: &str = "Search";
 
+/// What the plan is to a search.
+const PLAN: &str = "The workload whose maximum rate is searched: a ready plan (`fathom plan list`), a TOML file, or a job file of \
+                    fio, Iometer or SQLIO. The search sets the rate and the queue depth; --load names one workload of several";
+
 #[derive(Debug, Args)]
+#[command(mut_arg("plan", |plan| plan.help(PLAN).long_help(PLAN)))]
 pub struct SearchArgs {
     /// The service level objective (SLO) to meet: p99<5ms, read.p99<5ms (write., trim.), service p99.9<10ms (from the issue of
     /// a request, not from when it was due), mean<800us, errors<0.1%; may be given several times

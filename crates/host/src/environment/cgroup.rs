@@ -1,7 +1,10 @@
-//! What the kernel lets the control groups of this process move to each device: `io.max` of version 2 and
-//! `blkio.throttle` of version 1 (`Documentation/admin-guide/cgroup-v2.rst` and `cgroup-v1/blkio-controller.rst`).
+//! What the kernel lets the control groups of this process move to each device, and which processor time they may use:
+//! `io.max` and `cpu.max` of version 2, `blkio.throttle` and `cpu.cfs_quota_us` of version 1
+//! (`Documentation/admin-guide/cgroup-v2.rst`, `cgroup-v1/blkio-controller.rst`, `scheduler/sched-bwc.rst`).
 
 use std::path::{Path, PathBuf};
+
+use units::Nanos;
 
 use crate::sysroot::{DevNo, SysRoot, text};
 
@@ -22,6 +25,53 @@ pub fn limits(root: &SysRoot) -> Vec<String> {
         _ => Vec::new(),
     };
     memberships(root).into_iter().flat_map(limits).filter_map(|line| named(root, &line)).collect()
+}
+
+/// Processor time that a control group may use of each period.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CpuQuota {
+    /// As many processors as it may use on average.
+    pub cpus: f64,
+    /// Once the time of a period is used up, the group stands still until the next one begins.
+    pub period: Nanos,
+}
+
+/// The smallest quota of the groups of this process and of those above them; `None` where there is none, and where the
+/// groups cannot be read.
+pub fn cpu_quota(root: &SysRoot) -> Option<CpuQuota> {
+    with_quota(root).map(|(_, quota)| quota).min_by(|one, other| one.cpus.total_cmp(&other.cpus))
+}
+
+/// The folders of groups of this process, and of those above them, that have a quota, each with it.
+pub(crate) fn with_quota(root: &SysRoot) -> impl Iterator<Item = (PathBuf, CpuQuota)> {
+    let read = |group: Membership| -> Vec<(PathBuf, CpuQuota)> {
+        let of: fn(&Path) -> Option<CpuQuota> = match group.controllers.as_str() {
+            "" => cpu_max,
+            _ if group.has("cpu") => cfs_quota,
+            _ => return Vec::new(),
+        };
+        group.folders.into_iter().filter_map(|folder| of(&folder).map(|quota| (folder, quota))).collect()
+    };
+    memberships(root).into_iter().flat_map(read)
+}
+
+/// `50000 100000` in microseconds, or `max 100000`.
+fn cpu_max(folder: &Path) -> Option<CpuQuota> {
+    let text = text(&folder.join("cpu.max"))?;
+    let (most, period) = text.trim().split_once(' ')?;
+    quota(most, period)
+}
+
+/// Without a quota it is -1.
+fn cfs_quota(folder: &Path) -> Option<CpuQuota> {
+    let file = |name: &str| text(&folder.join(name));
+    quota(&file("cpu.cfs_quota_us")?, &file("cpu.cfs_period_us")?)
+}
+
+fn quota(most: &str, period: &str) -> Option<CpuQuota> {
+    let (most, period): (u32, u32) = (most.trim().parse().ok()?, period.trim().parse().ok()?);
+    let cpus = f64::from(most) / f64::from(period);
+    (most > 0 && period > 0).then(|| CpuQuota { cpus, period: Nanos::from_micros(period.into()) })
 }
 
 /// A control group of this process.
@@ -96,6 +146,23 @@ mod tests {
         assert_eq!(limits.len(), 2, "{limits:?}");
         assert!(limits[0].ends_with(" rbps=max wbps=max riops=500 wiops=max"), "{limits:?}");
         assert!(limits[1].contains("rbps=1048576"), "{limits:?}");
+    }
+
+    #[test]
+    fn the_smallest_quota_of_either_version_holds() {
+        let machine = Fixture::new();
+        machine.write("proc/self/cgroup", "0::/batch/job\n");
+        machine.write("sys/fs/cgroup/batch/job/cpu.max", "max 100000\n");
+        assert_eq!(cpu_quota(&machine.root()), None);
+        machine.write("sys/fs/cgroup/batch/cpu.max", "150000 100000\n");
+        let quota = |cpus, millis| Some(CpuQuota { cpus, period: Nanos::from_millis(millis) });
+        assert_eq!(cpu_quota(&machine.root()), quota(1.5, 100));
+        machine.write("proc/self/cgroup", "3:cpuset:/\n1:cpu,cpuacct:/job\n0::/batch/job\n");
+        machine.write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "10000\n");
+        machine.write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "20000\n");
+        machine.write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
+        machine.write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+        assert_eq!(cpu_quota(&machine.root()), quota(0.5, 20));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use units::{Bytes, Nanos};
 use crate::monitor::memory_line;
 use crate::sysroot::{SysRoot, chosen, first, is_numbered, names, number, ranges, text, times};
 
+pub use cgroup::CpuQuota;
 pub use uring::{UringState, uring};
 
 /// Facts of a host. Each `None` where this machine does not tell.
@@ -52,6 +53,8 @@ pub struct Environment {
     pub load: Option<f64>,
     /// What the control groups of this process may move to each device a second: `sda rbps=1048576 wiops=max`.
     pub io_max: Vec<String>,
+    /// The processor time that the control groups of this process let it use; `None` where they do not limit it.
+    pub cpu_quota: Option<CpuQuota>,
 }
 
 /// Huge pages of one size.
@@ -93,6 +96,7 @@ impl Environment {
             uptime: first(&root.proc.join("uptime")).map(Nanos::from_secs_f64),
             load: first(&root.proc.join("loadavg")),
             io_max: cgroup::limits(root),
+            cpu_quota: cgroup::cpu_quota(root),
         }
     }
 }

@@ -11,6 +11,7 @@ mod memory;
 mod network;
 mod nfs;
 mod pressure;
+mod quota;
 mod series;
 
 use std::io;
@@ -176,6 +177,7 @@ impl MonitorThread {
             nfs::Nfs::start(root, &spec.nfs, &mut out).map(boxed),
             memory::Memory::start(root, &mut out).map(boxed),
             pressure::Pressure::start(root, &mut out).map(boxed),
+            quota::Quota::start(root, &mut out).map(boxed),
             heat::Heat::start(root, &spec.devices, &mut out).map(boxed),
         ];
         drop(out);
