@@ -141,11 +141,30 @@ fn highest(subject: &Subject<'_>) -> Sentence {
             sentence = sentence.words(" at a p99 of ").number(latency);
         }
         sentence = sentence.words(beyond);
+        if let Some((flat, latency)) = flat_before(&own, &one, metric) {
+            sentence =
+                sentence.words(format!("; {} reaches as much at a p99 of ", called(&flat))).number(latency);
+        }
     }
     if let Some(one) = points.first().filter(|_| sentence.is_empty()) {
         return latencies(&points, one.headline());
     }
     if sentence.is_empty() { sentence } else { sentence.words(".") }
+}
+
+/// The point of the same phase, before the `highest` one, that is not told apart from it, with its p99; `None` where there is none,
+/// and where it waits no less.
+fn flat_before<'a>(
+    points: &[Measured<'a>],
+    highest: &Measured<'a>,
+    metric: Metric,
+) -> Option<(Measured<'a>, Number)> {
+    let is_along = |one: &&Measured<'a>| one.run == highest.run && one.point.phase == highest.point.phase;
+    let along = points.iter().filter(is_along).filter_map(|one| Some((*one, one.figure(metric)?)));
+    let ((flat, _), _) = metric.flat_from(along, |(_, figure)| Some(measured::estimate(figure)))?;
+    let p99 = |one: &Measured<'a>| Some(one.figure(Metric::Quantile(0.99))?.0);
+    let (own, most) = (p99(&flat)?, p99(highest)?);
+    (flat.at < highest.at && own.value < most.value).then_some((flat, own))
 }
 
 /// Where the latency `metric` is shortest, and where longest.

@@ -137,6 +137,25 @@ fn there_is_one_highest_rate_and_its_p99_is_that_of_the_same_point() {
 }
 
 #[test]
+fn a_highest_rate_names_the_lower_load_that_reaches_as_much_sooner() {
+    let answer = |before: f64| {
+        let mut own = run("5", &[]);
+        own.points = vec![
+            point(0, 32, 2_000.0, Some((1_990.0, 2_010.0))),
+            point(1, 64, before, Some((before - 13.0, before + 13.0))),
+            point(2, 128, 3_415.0, Some((3_402.0, 3_428.0))),
+        ];
+        let p99 = own.points[1].figure(record::Metric::Quantile(0.99)).expect("it has one");
+        (report(vec![own], None).answer.text(), chart::Unit::Nanos.written(p99))
+    };
+    let (flat, p99) = answer(3_413.0);
+    assert!(flat.starts_with("Up to 3,415 IOPS (8 KiB x128) at a p99 of "), "{flat}");
+    assert!(flat.contains(&format!("; 8 KiB x64 reaches as much at a p99 of {p99}.")), "{flat}");
+    let (rising, _) = answer(3_300.0);
+    assert!(!rising.contains("as much"), "{rising}");
+}
+
+#[test]
 fn a_rate_that_no_further_trial_confirmed_is_not_said_to_be_sustained() {
     let answer = |confirmed: bool| {
         let mut own = run("5", &[(8, 2_900.0)]);
