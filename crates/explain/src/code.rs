@@ -65,6 +65,8 @@ codes! {
     RepeatsDiffer => "repeats-differ",
     /// A figure was not in steady state, by the rule of SNIA.
     NotSteady => "not-steady",
+    /// Writes went into free room of a write cache, at a rate that is not sustained.
+    CacheFilling => "cache-filling",
     /// Load before a point affected its figures.
     CarryOver => "carry-over",
     /// Buffered I/O: the page cache of this machine was measured too.

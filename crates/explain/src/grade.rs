@@ -105,9 +105,13 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::Accounting | Code::LittleLaw => (About::Bookkeeping, [B, D, F]),
         Code::FewSamples | Code::PercentilesNotModelled => (About::Samples, [A, C, F]),
         Code::ShortRun | Code::WideInterval => (About::Samples, [B, C, F]),
-        Code::Stall | Code::Drift | Code::Trend | Code::RepeatsDiffer | Code::NotSteady | Code::CarryOver => {
-            (About::Steady, [B, C, F])
-        }
+        Code::Stall
+        | Code::Drift
+        | Code::Trend
+        | Code::RepeatsDiffer
+        | Code::NotSteady
+        | Code::CarryOver
+        | Code::CacheFilling => (About::Steady, [B, C, F]),
         Code::Buffered | Code::DirectNotHonoured | Code::DirtyPages => (About::Direct, [B, D, F]),
         Code::CacheSuspected | Code::SloWriteCache => (About::Cache, [B, D, F]),
         Code::UnwrittenData | Code::CompressibleContent => (About::Content, [B, D, F]),

@@ -71,7 +71,8 @@ const RUN: [OfRun; 11] = [
 ];
 
 /// About a point, in either world.
-const POINT: [OfPointAmong; 3] = [
+const POINT: [OfPointAmong; 4] = [
+    |_, _, point| writes::cache_filling(point),
     |run, _, point| carry_over::first_point_again(run, point),
     limits::of_point,
     |run, _, point| limits::imposed::by_cache(run, point),

@@ -103,7 +103,10 @@ pub(crate) fn wide_interval(_: &Run, point: &Point, workload: &WorkloadResult) -
     } else {
         "much longer".into()
     };
-    let remedy = format!("Measure {longer}, and find what makes it vary.");
+    let remedy = match point.is_filling() {
+        true => "Fill the write cache first: the rate falls while it fills (`cache-filling`).".into(),
+        false => format!("Measure {longer}, and find what makes it vary."),
+    };
     let draft = Draft::new(Code::WideInterval, Severity::Warning, sentence).remedy(remedy);
     Some(draft.number("half_width_share", half))
 }

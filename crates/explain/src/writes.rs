@@ -1,7 +1,7 @@
 //! Where data was when its write was acknowledged.
 
 use record::names::{fact, series};
-use record::{Point, Run, Severity, WorkloadResult};
+use record::{Point, Run, Severity, WorkloadResult, WriteCacheFill};
 use spec::{FlushKind, OpenSync};
 use units::Bytes;
 use units::convert::truncated;
@@ -10,6 +10,43 @@ use crate::Code;
 use crate::draft::{Draft, percent};
 use crate::evidence::{counted, is_direct, moved_by, sampled};
 use crate::history::History;
+
+/// Writes into free room of a write cache, whose rate lasts until it is full; only a virtual array knows.
+pub(crate) fn cache_filling(point: &Point) -> Option<Draft> {
+    let fill = point.filling()?;
+    let written: u64 = point.workloads.iter().map(WorkloadResult::written_measured).sum();
+    let (gained, room) = (fill.gained(), fill.room_bytes.max(1));
+    let full = fill.unwritten_bytes as f64 / room as f64;
+    let sentence = format!(
+        "The write cache was still filling: {} of the {} written in the measured window stayed in its free room, {} of it \
+         full at the end. This rate lasts until it is full; the sustained rate is lower.",
+        Bytes::new(gained),
+        Bytes::new(written),
+        percent(full.min(1.0))
+    );
+    let remedy = format!(
+        "Fill the cache before the measured window: set `warmup = \"{}\"` or more.",
+        warmup(point, fill)
+    );
+    let draft = Draft::new(Code::CacheFilling, Severity::Warning, sentence).remedy(remedy);
+    let draft = draft.number("gained_bytes", gained as f64).number("written_bytes", written as f64);
+    Some(draft.number("full_share", full))
+}
+
+/// A warm-up after which the cache is full, if it gains what it gained in the measured window: its writes, of another size
+/// or place, may gain less. Whole minutes beyond a minute, of ten seconds below.
+fn warmup(point: &Point, fill: WriteCacheFill) -> String {
+    let before =
+        point.breakdown.as_ref().and_then(|breakdown| breakdown.window).map_or(0, |window| window.warmup_ns);
+    let measured = point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0);
+    let measured_s = measured as f64 / 1e9;
+    let left = fill.room_bytes.saturating_sub(fill.unwritten_bytes) as f64;
+    let seconds = before as f64 / 1e9 + measured_s * (1.0 + left / fill.gained().max(1) as f64);
+    match seconds <= 60.0 {
+        true => format!("{}s", (seconds / 10.0).ceil() * 10.0),
+        false => format!("{}min", (seconds / 60.0).ceil()),
+    }
+}
 
 /// The part of written data still in memory beyond which the rate says little about the storage.
 const DIRTY: f64 = 0.10;

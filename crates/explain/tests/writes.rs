@@ -85,3 +85,43 @@ fn what_only_reads_need_no_filled_flash() {
     run.targets[0].facts.insert(fact::ROTATIONAL.into(), "no".into());
     assert!(find(&run, "not-preconditioned").is_none());
 }
+
+#[test]
+fn a_rate_of_writes_into_free_room_of_a_cache_is_not_sustained_however_much_the_warm_up_wrote() {
+    // 2,457,600,000 bytes in 30 s, behind a warm-up of as long that wrote ten times as much.
+    let filling = |gained: u64| {
+        let mut run = writes();
+        run.world = record::World::Array;
+        workload(&mut run).totals[0].bytes = 27_000_000_000;
+        let before = 1_000_000_000;
+        let write_cache = Some(record::WriteCacheFill {
+            unwritten_before_bytes: 0,
+            unwritten_measured_bytes: Some(before),
+            unwritten_bytes: before + gained,
+            room_bytes: 4_000_000_000,
+        });
+        let from_ns = point(&mut run).started_ns;
+        let window = record::BreakdownWindow {
+            from_ns,
+            until_ns: from_ns + 60_000_000_000,
+            warmup_ns: 30_000_000_000,
+        };
+        point(&mut run).breakdown =
+            Some(record::Breakdown { write_cache, window: Some(window), ..record::Breakdown::default() });
+        run
+    };
+    assert!(find(&filling(614_000_000), "cache-filling").is_none(), "less than a quarter");
+    let run = filling(1_000_000_000);
+    let finding = found(&run, "cache-filling");
+    assert_eq!(finding.severity, Severity::Warning);
+    assert!(
+        finding.sentence.contains("953.67 MiB of the 2.29 GiB") && finding.sentence.contains("50 %"),
+        "{}",
+        finding.sentence
+    );
+    // Two times as much has room after these 60 s, and took 30 s: 120 s.
+    assert!(finding.remedy.contains("`warmup = \"2min\"`"), "{}", finding.remedy);
+    let mut run = run;
+    explain::judge(&mut run);
+    assert_eq!(run.points[0].grading.as_ref().map(|grading| grading.grade), Some(record::Grade::C));
+}

@@ -9,7 +9,7 @@ use crate::measured::{self, Measured};
 use crate::number::Number;
 use crate::sweep::{Phase, phases};
 use crate::views::{Subject, best, exploration_answer, exploration_figures, leads, search_answer};
-use crate::warnings::{filling, warnings};
+use crate::warnings::warnings;
 
 /// Figures at the top: what a reader takes in at a glance.
 const KEY_FIGURES: usize = 6;
@@ -85,7 +85,7 @@ fn title(subject: &Subject<'_>) -> String {
 fn answer(subject: &Subject<'_>) -> Sentence {
     if let Some(campaign) = subject.campaign {
         let answer = campaign.answer();
-        let filling = filling(subject).map_or(0, |warning| warning.places.len());
+        let filling = subject.measured().iter().filter(|one| one.point.is_filling()).count();
         return match (filling, subject.measured().len()) {
             (0, _) => answer,
             (some, all) => answer.words(format!(

@@ -3,7 +3,6 @@
 use record::{Point, Severity};
 
 use crate::document::Warning;
-use crate::measured::Measured;
 use crate::views::Subject;
 
 /// Places of a finding of a campaign that are named.
@@ -50,7 +49,6 @@ pub(crate) fn warnings(subject: &Subject<'_>) -> Vec<Warning> {
             });
         }
     }
-    warnings.extend(filling(subject));
     warnings.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
     for warning in &mut warnings {
         warning.places.retain(|place| !place.is_empty());
@@ -61,23 +59,6 @@ pub(crate) fn warnings(subject: &Subject<'_>) -> Vec<Warning> {
         }
     }
     warnings
-}
-
-/// Where writes went into a write cache that still had room.
-pub(crate) fn filling(subject: &Subject<'_>) -> Option<Warning> {
-    let is_filling = |one: &Measured<'_>| one.point.is_filling();
-    let all = subject.measured().into_iter().filter(is_filling);
-    let places: Vec<String> =
-        all.map(|one| place(subject, subject.label(one.run), Some(one.point))).collect();
-    (!places.is_empty()).then(|| Warning {
-        code: "cache-filling".into(),
-        severity: Severity::Warning,
-        sentence:
-            "The write cache was still filling: writes met its free room, and the sustained rate may be lower."
-                .into(),
-        remedy: "Run for longer than the cache takes to fill, or let writes warm up for that long.".into(),
-        places,
-    })
 }
 
 fn place(subject: &Subject<'_>, label: &str, point: Option<&Point>) -> String {

@@ -66,12 +66,17 @@ const FILLING: f64 = 0.25;
 const FULL: f64 = 0.75;
 
 impl WriteCacheFill {
+    /// What was written within the measured window and was not on the media when the load ended, more than when the window began.
+    pub fn gained(self) -> u64 {
+        self.unwritten_bytes
+            .saturating_sub(self.unwritten_measured_bytes.unwrap_or(self.unwritten_before_bytes))
+    }
+
     /// Whether of `written` bytes, those that were measured, many went into free room, at a rate that is not sustained.
     ///
     /// A cache that became full while it was measured is told as well: its rate is part that of the cache, part that of the media.
     pub fn is_filling(self, written: u64) -> bool {
-        let since = self.unwritten_measured_bytes.unwrap_or(self.unwritten_before_bytes);
-        let gained = self.unwritten_bytes.saturating_sub(since) as f64;
+        let gained = self.gained() as f64;
         // Without that a full cache may have been filled by the warm-up.
         let may_be = self.unwritten_measured_bytes.is_some()
             || (self.unwritten_bytes as f64) < FULL * self.room_bytes as f64;

@@ -111,10 +111,14 @@ impl Point {
 
     /// Whether its writes went into free room of a write cache, at a rate that is not sustained; only a virtual array knows.
     pub fn is_filling(&self) -> bool {
-        let totals = self.workloads.iter().flat_map(|workload| &workload.totals);
-        let written: u64 = totals.filter(|total| total.op == crate::Op::Write).map(|total| total.bytes).sum();
-        let fill = self.breakdown.as_ref().and_then(|breakdown| breakdown.write_cache);
-        fill.is_some_and(|fill| fill.is_filling(written))
+        self.filling().is_some()
+    }
+
+    /// The fill of the write caches, where it [is filling](Point::is_filling).
+    pub fn filling(&self) -> Option<WriteCacheFill> {
+        let fill = self.breakdown.as_ref()?.write_cache?;
+        let written: u64 = self.workloads.iter().map(WorkloadResult::written_measured).sum();
+        fill.is_filling(written).then_some(fill)
     }
 
     /// Requests in flight, rate and mean response of all workloads together, for the curve of a sweep; `None` unless all are

@@ -2,13 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::convert::narrow;
+use units::convert::{narrow, truncated};
 
 use super::{CpuUse, Series, is_zero};
 use crate::histogram::Histogram;
 use crate::response_map::ResponseMap;
 use crate::summary::OpSummary;
-use crate::words::{Engine, Op};
+use crate::words::{Engine, Op, Ops};
 
 /// What one workload did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -174,6 +174,12 @@ impl WorkloadResult {
         let stop = self.spec.stop;
         let has_warmup = !stop.warmup.is_zero() || stop.warmup_bytes.is_some();
         has_warmup && self.measured_ns == 0 && !self.totals.is_empty()
+    }
+
+    /// Bytes that writes moved within the measured window, without warm-up and cool-down; 0 where there was none.
+    pub fn written_measured(&self) -> u64 {
+        let writes = self.summary.iter().find(|summary| summary.op == Ops::One(Op::Write));
+        truncated(writes.map_or(0.0, |writes| writes.bytes_per_s.value * self.measured_ns as f64 / 1e9))
     }
 
     /// The summary of all operations together.
