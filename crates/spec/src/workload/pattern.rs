@@ -33,7 +33,7 @@ pub enum Pattern {
     },
     /// Downwards in steps of this many bytes from start to start, at least the request's size.
     ReverseStride(Bytes),
-    /// Uniform, each block once before any comes again: a keyed permutation, workers take turns in it.
+    /// Uniform, each block once before any comes again: a keyed permutation for each pass, workers take turns in it.
     Random,
     /// Uniform, drawn afresh each time, so blocks repeat.
     RandomWithRepeats,

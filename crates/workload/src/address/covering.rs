@@ -9,6 +9,7 @@
 
 use units::convert::narrow;
 
+use super::slots::Passes;
 use super::{Grain, Part, Region};
 use crate::permutation::Permutation;
 use crate::rng::Streams;
@@ -36,7 +37,7 @@ pub(super) struct Covering {
     turn: u64,
     turns: u64,
     /// The order of its own units, which of them was tried last, and before which none is free.
-    order: Permutation,
+    order: Passes,
     tried: u64,
     place: u64,
     covered: Vec<u64>,
@@ -93,7 +94,7 @@ impl Covering {
             slots: Permutation::new(slots, key("order")),
             turn: u64::from(part.index) % slots,
             turns: u64::from(part.of),
-            order: Permutation::new(own, key(&format!("units/{}", part.index))),
+            order: Passes::new(own, key(&format!("units/{}", part.index)), 0),
             tried: 0,
             place: 0,
             covered: vec![0; narrow::<usize>(own.div_ceil(64))],
@@ -106,11 +107,11 @@ impl Covering {
     /// Nothing is covered but what lies behind the end of the region.
     fn begin(&mut self) {
         let covered: u64 = self.covered.iter().map(|units| u64::from(units.count_ones())).sum();
-        assert_eq!(covered + self.left, self.order.len(), "what is not covered is left");
+        assert_eq!(covered + self.left, self.order.order().len(), "what is not covered is left");
         self.covered.fill(0);
-        self.left = self.order.len();
+        self.left = self.order.order().len();
         let per_slot = self.per_slot;
-        for own in 0..self.order.len() / per_slot {
+        for own in 0..self.order.order().len() / per_slot {
             let first = self.slots.at(self.turn + own * self.turns) * per_slot;
             let inside = self.units.saturating_sub(first).min(per_slot);
             (inside..per_slot).for_each(|within| self.take(own * per_slot + within));
@@ -121,16 +122,16 @@ impl Covering {
     /// next [`TRIES`] places has them, else what the next unit has that is free.
     fn found(&mut self, wanted: u64, align: u64) -> (u64, u64) {
         for _ in 0..TRIES {
-            self.tried = (self.tried + 1) % self.order.len();
-            let place = self.place_at(self.order.at(self.tried), wanted, align);
+            self.tried = (self.tried + 1) % self.order.order().len();
+            let place = self.place_at(self.order.order().at(self.tried), wanted, align);
             if place.1 == wanted {
                 return place;
             }
         }
-        while self.is_covered(self.order.at(self.place)) {
-            self.place = (self.place + 1) % self.order.len();
+        while self.is_covered(self.order.order().at(self.place)) {
+            self.place = (self.place + 1) % self.order.order().len();
         }
-        self.place_at(self.begin_of_gap(self.order.at(self.place), wanted), wanted, align)
+        self.place_at(self.begin_of_gap(self.order.order().at(self.place), wanted), wanted, align)
     }
 
     /// The first of the free units before `unit` and `unit` itself, of which a request of `wanted` units from there covers
@@ -169,7 +170,7 @@ impl Covering {
         debug_assert!(self.left > 0, "more units are covered than there are");
         debug_assert!(!self.is_covered(unit), "no unit may be covered twice in a pass");
         self.covered[narrow::<usize>(unit / 64)] |= 1 << (unit % 64);
-        debug_assert!(unit < self.order.len(), "unit {unit} is none of this worker's");
+        debug_assert!(unit < self.order.order().len(), "unit {unit} is none of this worker's");
         self.left -= 1;
     }
 
@@ -177,6 +178,7 @@ impl Covering {
     /// its `len` bytes it asks for.
     pub(super) fn next(&mut self, len: u32, align: u64) -> (u64, u32) {
         if self.left == 0 {
+            self.order.turn_over();
             self.begin();
         }
         assert!(self.left > 0, "a pass over no unit has no end");

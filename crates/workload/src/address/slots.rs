@@ -8,7 +8,7 @@ use super::aged::Aged;
 use super::sequence::Sequence;
 use super::{Grain, Part, Region};
 use crate::permutation::Permutation;
-use crate::rng::{Stream, Streams, below, unit};
+use crate::rng::{Stream, Streams, below, mix64, unit};
 use crate::spec::{Extent, Pattern, Zone};
 
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Slots {
 #[derive(Clone, Debug)]
 pub(super) enum Draw {
     Once {
-        order: Permutation,
+        order: Passes,
         turn: u64,
         turns: u64,
     },
@@ -65,6 +65,34 @@ pub(super) enum Draw {
     Aged(Aged),
 }
 
+/// Permutations of the same numbers, one for each pass over them: as a random map that is emptied and drawn from anew, so that
+/// what was written together in one pass is not in the next.
+#[derive(Clone, Debug)]
+pub(super) struct Passes {
+    key: u64,
+    pass: u64,
+    order: Permutation,
+}
+
+impl Passes {
+    /// The given pass over `0..len`, the first of which has the order that belongs to `key`.
+    pub(super) fn new(len: u64, key: u64, pass: u64) -> Passes {
+        let of_pass = if pass == 0 { key } else { mix64(key ^ mix64(pass)) };
+        Passes { key, pass, order: Permutation::new(len, of_pass) }
+    }
+
+    /// The pass under way.
+    #[inline(always)]
+    pub(super) fn order(&self) -> &Permutation {
+        &self.order
+    }
+
+    /// The next pass begins.
+    pub(super) fn turn_over(&mut self) {
+        *self = Passes::new(self.order.len(), self.key, self.pass.wrapping_add(1));
+    }
+}
+
 /// A zone in slots, with the upper end of its share of the draws scaled to 64 bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Band {
@@ -90,7 +118,8 @@ impl Slots {
         let shared_key = |purpose: &str| streams.key(&format!("{purpose}/{name}"));
         let draw = match pattern {
             Pattern::Random => Draw::Once {
-                order: Permutation::new(slots, shared_key("order")),
+                // Of more workers than slots some begin in a later pass.
+                order: Passes::new(slots, shared_key("order"), u64::from(part.index) / slots),
                 turn: u64::from(part.index) % slots,
                 turns: u64::from(part.of),
             },
@@ -189,14 +218,16 @@ impl Draw {
     }
 }
 
-/// The slot whose turn it is in a permutation, of which each worker takes every so many.
+/// The slot whose turn it is in the pass under way, of which each worker takes every so many.
 #[inline(always)]
-fn once(order: &Permutation, turn: &mut u64, turns: u64) -> u64 {
-    debug_assert!(*turn < order.len(), "a turn is one of the permutation");
-    let slot = order.at(*turn);
+fn once(passes: &mut Passes, turn: &mut u64, turns: u64) -> u64 {
+    let len = passes.order().len();
+    debug_assert!(*turn < len, "a turn is one of the permutation");
+    let slot = passes.order().at(*turn);
     *turn += turns;
-    while *turn >= order.len() {
-        *turn -= order.len();
+    while *turn >= len {
+        *turn -= len;
+        passes.turn_over();
     }
     slot
 }

@@ -37,11 +37,25 @@ fn random_workers_together_visit_each_block_once() {
 }
 
 #[test]
-fn random_goes_round_again_after_a_full_pass() {
-    let mut worker = of(Pattern::Random, 10 * KIB4, Part::WHOLE);
-    let (first, second) = (draws(&mut worker, 10), draws(&mut worker, 10));
-    assert_eq!(first, second);
-    assert_ne!(first, (0..10).collect::<Vec<_>>());
+fn each_pass_of_random_visits_all_blocks_in_an_order_of_its_own_whoever_takes_turns_in_it() {
+    let mut worker = of(Pattern::Random, 100 * KIB4, Part::WHOLE);
+    let passes: Vec<Vec<u64>> = (0..4).map(|_| draws(&mut worker, 100)).collect();
+    for (number, pass) in passes.iter().enumerate() {
+        let mut sorted = pass.clone();
+        sorted.sort_unstable();
+        assert!(sorted.into_iter().eq(0..100), "pass {number}");
+        // Of two orders one place in a hundred is the same by chance.
+        let alike = |other: &[u64]| pass.iter().zip(other).filter(|(one, other)| one == other).count();
+        assert!(passes[..number].iter().all(|before| alike(before) < 8), "pass {number}");
+    }
+    // Three workers, of whose requests each hundred are a pass, and more workers than there are blocks.
+    for of_all in [3, 130] {
+        let worker = |index| of(Pattern::Random, 100 * KIB4, Part { index, of: of_all });
+        let mut workers: Vec<_> = (0..of_all).map(worker).collect();
+        let together: Vec<u64> =
+            (0..400).flat_map(|at: usize| draws(&mut workers[at % of_all as usize], 1)).collect();
+        assert!(together.chunks(100).eq(passes.iter().map(Vec::as_slice)), "{of_all} workers");
+    }
 }
 
 #[test]

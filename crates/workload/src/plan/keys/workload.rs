@@ -25,7 +25,7 @@ keys! {
          and starts again. `stride(1MiB)` does so in steps of that size from start to start, \
          `reverse(1MiB)` downwards; `stride(1GiB, 64MiB)` covers the first 64 MiB of each GiB, \
          `columns(128KiB, 32KiB)` takes one request of every 128 KiB, then the one beside each, until 32 \
-         KiB of each are covered. `random` visits each block once before any repeats, as fio does with its \
+         KiB of each are covered. `random` visits each block once before any repeats, in another order each time, as fio does with its \
          random map; `random(repeats)` draws independently (fio: `norandommap`), from all offsets that \
          `align` allows. `zipf(1.2)`: the block of rank r is accessed in proportion to 1/r^1.2; ranks are \
          scattered over the span. `pareto(0.2)`: four fifths of the requests go to a fifth of the blocks, \
