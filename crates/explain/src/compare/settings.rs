@@ -66,14 +66,12 @@ pub(super) fn figures(description: &str) -> impl Iterator<Item = (&str, &str)> {
     description.split("; ").filter_map(|figure| figure.split_once(" = "))
 }
 
-/// Each value once, apart by ` or `.
+/// Each value once, apart by ` or `, numbers in their order: sides that had the same values are alike whichever came first.
 fn together<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
-    let mut seen: Vec<&str> = Vec::new();
-    for value in values.flatten() {
-        if !seen.contains(&value) {
-            seen.push(value);
-        }
-    }
+    let mut seen: Vec<&str> = values.flatten().collect();
+    let number = |value: &str| value.parse().unwrap_or(f64::INFINITY);
+    seen.sort_by(|one, other| number(one).total_cmp(&number(other)).then_with(|| one.cmp(other)));
+    seen.dedup();
     (!seen.is_empty()).then(|| seen.join(OR))
 }
 
@@ -186,6 +184,14 @@ mod tests {
     use record::{Engine, sample};
 
     use super::*;
+
+    #[test]
+    fn values_of_a_side_are_told_once_and_in_their_order() {
+        let of = |values: &[&str]| together(values.iter().map(|value| Some(*value)));
+        assert_eq!(of(&["8", "4", "16", "4"]).as_deref(), Some("4 or 8 or 16"));
+        assert_eq!(of(&["b", "2", "a"]).as_deref(), Some("2 or a or b"));
+        assert_eq!(of(&[]), None);
+    }
 
     #[test]
     fn several_targets_have_numbers_and_each_engine_and_what_is_no_setting_is_told_once_or_not_at_all() {
