@@ -129,6 +129,11 @@ impl Collection {
         (self.erased, self.copied) = (self.erased + erased, self.copied + copied);
     }
 
+    /// So many like it.
+    pub fn times(self, count: u32) -> Collection {
+        Collection { erased: self.erased * count, copied: self.copied * count }
+    }
+
     /// Takes `erased` of its pages out, with as many copies as fall to them.
     pub fn part(&mut self, erased: u32) -> Collection {
         debug_assert!(0 < erased && erased <= self.erased, "a part must be no more than the whole");

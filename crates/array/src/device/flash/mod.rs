@@ -136,7 +136,7 @@ pub enum Translation {
     /// this over-provisioning, with collection in bursts of a block; a sequential one costs 1.
     Steady,
     /// By a page map over `1/scale` of the capacity, with garbage collection by [`Victims`]: the state of the drive
-    /// follows the writes that it gets, `scale` times as soon as that of the whole would.
+    /// follows the writes that it gets, random ones `scale` times as soon as that of the whole would, streams as soon.
     Mapped {
         /// One mapped page stands for this many near each other, all of which a write or trim of one is of. At least 1.
         scale: u32,

@@ -61,7 +61,13 @@ impl FlashDrive {
             count
         };
         for number in first..first + count {
-            owed.add(map.write(scale.page(map, number)));
+            let entry = if sequential {
+                scale.page_of_stream(map, number)
+            } else {
+                Some((scale.page(map, number), 1))
+            };
+            let Some((page, times)) = entry else { continue };
+            owed.add(map.write(page).map(|collection| collection.times(times)));
         }
     }
 
@@ -93,8 +99,9 @@ impl FlashDrive {
             // Blocks lie on different dies: each program's die pays for its part of them.
             State::Mapped { owed, .. } if self.params.incremental => {
                 // What gains as much room as the program takes.
-                let gained = (owed.erased - owed.copied).max(1);
-                let pages = (planes * owed.erased).div_ceil(gained).min(owed.erased);
+                let gained = u64::from((owed.erased - owed.copied).max(1));
+                let erased = u64::from(owed.erased);
+                let pages = narrow::<u32>((u64::from(planes) * erased).div_ceil(gained).min(erased));
                 (pages > 0).then(|| Collection { erased: 0, ..owed.part(pages) })
             }
             State::Mapped { owed, .. } => {

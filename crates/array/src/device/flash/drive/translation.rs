@@ -60,6 +60,11 @@ pub(super) const RUN: u64 = 256;
 
 /// How many pages of a drive one of its map stands for: so many runs that follow each other share one of the map. A stream
 /// is one in the map too, and a part of the drive the same part of it.
+///
+/// What is written at random enters the map page by page, so that the state of the map changes so many times as soon as
+/// that of the drive would. A stream cannot: it would write each run of the map as often before it goes on, which would
+/// look hot and leave holes that no stream leaves. Of a stream one page of so many enters the map, at so many times the
+/// cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale(u64);
 
@@ -68,6 +73,17 @@ impl Scale {
     pub(super) fn page(self, map: &PageMap, number: u64) -> u32 {
         let run = number / (RUN * self.0.max(1));
         narrow::<u32>((run * RUN + number % RUN) % u64::from(map.pages()))
+    }
+
+    /// The page of the map that a stream writes with this page of the drive, and what a page of the map costs then; the other
+    /// pages that it stands for are written with it.
+    pub(super) fn page_of_stream(self, map: &PageMap, number: u64) -> Option<(u32, u32)> {
+        let Scale(scale) = self;
+        let ends = (number + 1).is_multiple_of(scale.max(1));
+        ends.then(|| {
+            let page = number / scale.max(1) % u64::from(map.pages());
+            (narrow::<u32>(page), narrow::<u32>(scale.max(1)))
+        })
     }
 
     /// The first page of the drive after `number` that lies in another run of the map.
