@@ -106,12 +106,14 @@ impl Device {
         }
     }
 
-    /// A device with the same `params` as this one, which is at rest: its tables are computed once.
+    /// A device with the same `params` as this one, which is at rest: its tables are computed, and its flash is
+    /// overwritten until it is steady, once.
     pub fn another(&self, params: &DeviceParams, seed: u64) -> Device {
         match (self, params) {
             (Device::Rotating(drive), DeviceParams::Rotating(params)) => {
                 Device::Rotating(Box::new(Drive::clone(drive).ahead_by(phase(params, seed))))
             }
+            (Device::Flash(drive), DeviceParams::Flash(_)) => Device::Flash(Box::new(drive.another(seed))),
             _ => Device::new(params, seed),
         }
     }

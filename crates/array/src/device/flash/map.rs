@@ -169,6 +169,26 @@ impl PageMap {
         map
     }
 
+    /// Another map in the same steady state, without the writes that lead there: page for page one further on, by a number
+    /// that `seed` gives, and overwritten at random over a block or so, that both do not collect in step.
+    ///
+    /// What random writes leave does not depend on the numbers of the pages.
+    pub fn another(&self, seed: u64) -> PageMap {
+        let mut map = self.clone();
+        let logical = map.pages();
+        let mut draws = Stream::open(seed, "flash/another");
+        let by = narrow::<u32>(draws.below(u64::from(logical)));
+        map.place.rotate_right(by as usize);
+        map.heat.rotate_right(by as usize);
+        for owner in map.owner.iter_mut().filter(|owner| **owner != NOBODY) {
+            *owner = if *owner < logical - by { *owner + by } else { *owner - (logical - by) };
+        }
+        for _ in 0..draws.below(4 * u64::from(map.pages_per_block)) {
+            map.write(narrow::<u32>(draws.below(u64::from(logical))));
+        }
+        map
+    }
+
     /// A map of at most `pages` logical pages with so much over-provisioning, none of which has been written.
     ///
     /// It has fewer than `pages` by less than a block, so that its blocks are a whole number; one block at least. From
@@ -218,6 +238,14 @@ impl PageMap {
     #[cfg(test)]
     pub fn holds(&self, page: u32) -> bool {
         self.place[page as usize] != NOBODY
+    }
+
+    /// The share of the flash of which both say the same: that something is kept there, or nothing.
+    #[cfg(test)]
+    pub fn agrees(&self, other: &PageMap) -> f64 {
+        let pairs = self.owner.iter().zip(&other.owner);
+        let alike = pairs.filter(|(one, other)| (**one == NOBODY) == (**other == NOBODY)).count();
+        alike as f64 / self.owner.len() as f64
     }
 
     /// Drops a logical page: nothing of it needs to be kept.
@@ -511,6 +539,27 @@ mod tests {
         at_random(&mut map, left, 3);
         let amplification = at_random(&mut map, left, 4);
         let law = write_amplification(1.10 / 0.8 - 1.0);
+        assert!((amplification / law - 1.0).abs() < 0.03, "{amplification} against {law}");
+    }
+
+    #[test]
+    fn another_map_is_sound_in_the_same_steady_state_and_collects_at_other_times() {
+        let first = PageMap::new(LEAST_PAGES, 0.14, Victims::Greedy, 5);
+        let pages = first.pages();
+        let mut others = [7, 8].map(|seed| first.another(seed));
+        for map in &others {
+            assert_eq!(map.blocks.iter().map(|block| block.valid).sum::<u32>(), pages);
+            assert!((0..pages).all(|page| map.owner[map.place[page as usize] as usize] == page));
+        }
+        let when = |map: &mut PageMap| {
+            let mut draws = Stream::open(6, "test");
+            let write = |_| map.write(narrow::<u32>(draws.below(u64::from(pages))));
+            (0..1_000).map(write).collect::<Vec<_>>()
+        };
+        let [a, b] = others.each_mut().map(when);
+        assert_ne!(a, b);
+        let law = write_amplification(0.14);
+        let amplification = at_random(&mut others[0], pages, 20);
         assert!((amplification / law - 1.0).abs() < 0.03, "{amplification} against {law}");
     }
 

@@ -97,6 +97,12 @@ impl FlashDrive {
         }
     }
 
+    /// Another drive with the same figures as this one, which is at rest.
+    pub fn another(&self, seed: u64) -> FlashDrive {
+        let translation = self.translation.another(&self.params, seed);
+        FlashDrive { translation, ..self.clone() }
+    }
+
     /// Takes a command and returns when it ends.
     pub fn submit(&mut self, now: Instant, command: Command) -> Instant {
         let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);

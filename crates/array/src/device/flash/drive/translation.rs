@@ -39,6 +39,15 @@ impl State {
         }
     }
 
+    /// That of another drive with the same `params`, of one at rest: a map is overwritten until it is steady once.
+    pub(super) fn another(&self, params: &FlashParams, seed: u64) -> State {
+        let mut state = self.clone();
+        if let (State::Mapped { map, .. }, Written::Steady) = (&mut state, params.state) {
+            **map = map.another(seed);
+        }
+        state
+    }
+
     fn mapped(params: &FlashParams, scale: u32, seed: u64) -> State {
         let pages = narrow::<u32>(params.pages_of_map(scale).min(u64::from(MOST_PAGES)));
         let map = match params.state {

@@ -369,3 +369,33 @@ fn by_the_law_a_drive_that_was_filled_in_order_collects_once_its_spare_room_is_u
     let all = params.physical_pages();
     assert_eq!(fresh, all - params.capacity.get() / params.page.get(), "of {all} pages");
 }
+
+#[test]
+fn like_drives_share_what_was_written_to_become_steady_and_no_two_collect_in_step() {
+    use crate::device::{Device, DeviceParams};
+    let (params, pages) = scaled(4, Written::Steady, 0.14);
+    let params = DeviceParams::Flash(params);
+    let first = Device::new(&params, 1);
+    let map = |device: &Device| match device {
+        Device::Flash(drive) => match &drive.translation {
+            State::Mapped { map, .. } => map.clone(),
+            State::Steady { .. } => panic!("it has a map"),
+        },
+        _ => panic!("a flash drive"),
+    };
+    let (of_first, apart) = (map(&first), map(&Device::new(&params, 2)));
+    assert!(of_first.agrees(&apart) < 0.9, "{}", of_first.agrees(&apart));
+    let ends = |mut device: Device| -> Vec<Instant> {
+        let Device::Flash(drive) = &mut device else { panic!("a flash drive") };
+        let mut draws = Stream::open(2, "test");
+        let write = |_| drive.submit(Instant::START, command(draws.below(pages) * 32, 32, true));
+        (0..3_000).map(write).collect()
+    };
+    let mut all = vec![ends(first.clone())];
+    for seed in [2, 3] {
+        let other = first.another(&params, seed);
+        assert!(of_first.agrees(&map(&other)) > 0.95, "{}", of_first.agrees(&map(&other)));
+        all.push(ends(other));
+    }
+    assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2]);
+}
