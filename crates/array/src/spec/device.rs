@@ -2,7 +2,7 @@
 
 use document::{Fields, Node, Read, Value, Wrong};
 use units::convert::truncated;
-use units::{Bytes, BytesPerSecond, Nanos, Sectors};
+use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
 
 use super::parts::check_lines;
 use crate::device::fitted::{Access, PIECE};
@@ -41,6 +41,14 @@ enum Kind {
 
 /// Addresses in sectors, and in clocks of a revolution, stay exact far below it.
 const MOST: Bytes = Bytes::new(1 << 50);
+/// Nothing that a device does for one command takes longer, so that sums of times stay far below 2^64 nanoseconds.
+const LONGEST: Nanos = Nanos::from_secs(3_600);
+/// No arm takes longer: a table of seeks has 32 bits for each.
+const LONGEST_MOVE: Nanos = Nanos::from_secs(4);
+/// What moves less in a second is no rate of a device.
+const SLOWEST: BytesPerSecond = BytesPerSecond::new(1_000.0);
+/// Seconds that reading a whole disk takes at most: its clock counts them in 64 bits of nanoseconds, with room to spare.
+const LONGEST_PASS: f64 = 1e9;
 
 /// Reads the whole file, every key of which must be known. `None` where what cannot be read leaves no device.
 pub(super) fn read(model: &str, fields: Fields<'_>) -> Option<DeviceSpec> {
@@ -86,7 +94,10 @@ fn rotating(fields: &Fields<'_>, capacity: Bytes) -> RotatingParams {
     );
     let surfaces = at_least_one(fields, "surfaces", None);
     let (zones, counted) = zones(fields);
-    let cylinders = match (fields.get::<u32>("cylinders"), counted, &zones) {
+    let stated = fields.get::<u32>("cylinders");
+    let possible = stated.is_none_or(|cylinders| (2..=100_000_000).contains(&cylinders));
+    fields.check(&["cylinders"], possible, "an arm moves over 2 to 100000000 cylinders");
+    let cylinders = match (stated, counted, &zones) {
         (Some(cylinders), _, _) | (None, Some(cylinders), _) => cylinders,
         (None, None, Zones::Rates { outer, inner }) => {
             // The mean track holds what passes under a head in one revolution at the mean rate.
@@ -98,22 +109,83 @@ fn rotating(fields: &Fields<'_>, capacity: Bytes) -> RotatingParams {
             2
         }
     };
+    check_pass(fields, rpm, capacity, &zones);
     let buffer = fields.table("buffer").map(buffer);
+    let seek = seek(fields);
     RotatingParams {
         capacity: sectors(capacity),
         surfaces,
         cylinders,
         rpm,
-        seek: seek(fields),
-        write_settle_ns: fields.or("write_settle", Settle::default()).0,
-        head_switch: fields.or("head_switch", Nanos::ZERO),
+        write_settle_ns: write_settle(fields, &seek),
+        seek,
+        head_switch: movement(fields, "head_switch", Nanos::ZERO),
         zones,
         overhead: overheads(fields, buffer.is_some_and(|buffer| buffer.is_write_back())),
-        link: fields.need("link"),
+        link: moving(fields, "link"),
         cache: buffer,
         queue: drive_queue(fields),
         spindle_sync: fields.or("spindle_sync", false),
     }
+}
+
+/// Notes that tracks hold less than a sector, or that the disk could not be read to its end within decades.
+fn check_pass(fields: &Fields<'_>, rpm: f64, capacity: Bytes, zones: &Zones) {
+    let Zones::Rates { inner, .. } = zones else { return };
+    let least = (units::SECTOR_BYTES as f64 * rpm / 60.0).max(capacity.as_f64() / LONGEST_PASS);
+    let why = format!("a track holds a sector at least; give {} or more", BytesPerSecond::new(least));
+    fields.check(&["rate_inner", "rate_outer", "rpm", "capacity"], inner.get() >= least, why);
+}
+
+/// How much longer a write takes to settle than a read; a movement and this together are never less than nothing.
+fn write_settle(fields: &Fields<'_>, seek: &Seek) -> i64 {
+    let Settle(settle) = fields.or("write_settle", Settle::default());
+    let shortest = match seek {
+        Seek::ThreeNumbers { track_to_track, .. } => *track_to_track,
+        Seek::Measured(points) => points.first().map_or(Nanos::ZERO, |(_, time)| *time),
+    };
+    let why = format!(
+        "a write moves as a read does and settles by so much more; give -{shortest} to {LONGEST_MOVE}"
+    );
+    let possible = -truncated_to_i64(shortest)..=truncated_to_i64(LONGEST_MOVE);
+    fields.check(&["write_settle"], possible.contains(&settle), why);
+    settle
+}
+
+fn truncated_to_i64(time: Nanos) -> i64 {
+    i64::try_from(time.get()).unwrap_or(i64::MAX)
+}
+
+/// A duration, or `otherwise`.
+fn time(fields: &Fields<'_>, key: &'static str, otherwise: Nanos) -> Nanos {
+    let time = fields.or(key, otherwise);
+    check_time(fields, key, [time]);
+    time
+}
+
+/// A duration that must be there.
+fn needed_time(fields: &Fields<'_>, key: &'static str) -> Nanos {
+    let time = fields.need(key);
+    check_time(fields, key, [time]);
+    time
+}
+
+fn check_time(fields: &Fields<'_>, key: &'static str, times: impl IntoIterator<Item = Nanos>) {
+    let possible = times.into_iter().all(|time| time <= LONGEST);
+    fields.check(&[key], possible, "a device takes at most an hour");
+}
+
+/// A duration of the arm's, or `otherwise`.
+fn movement(fields: &Fields<'_>, key: &'static str, otherwise: Nanos) -> Nanos {
+    let time = fields.or(key, otherwise);
+    fields.check(&[key], time <= LONGEST_MOVE, "an arm moves for at most 4s");
+    time
+}
+
+/// What a memory holds: at most a TiB.
+fn memory(fields: &Fields<'_>, key: &'static str, size: Bytes) -> Bytes {
+    fields.check(&[key], size <= Bytes::new(1 << 40), "a device has at most 1TiB of it");
+    size
 }
 
 /// 1 to 65535: above it nothing real lies, and products of counts stay below 2^32.
@@ -126,13 +198,15 @@ fn seek(fields: &Fields<'_>) -> Seek {
         let rising = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let sound = points.len() >= 2 && rising && points[0].0 != 0;
         fields.check(&["seek_curve"], sound, "give two or more pairs [cylinders, time], rising from 1 on");
+        let possible = points.iter().all(|(_, time)| *time <= LONGEST_MOVE);
+        fields.check(&["seek_curve"], possible, "an arm moves for at most 4s");
         return Seek::Measured(points);
     }
     let average: Nanos = fields.need("seek_average");
     // Source: ten measured drives, where the first is 0.08 to 0.22 and the last 1.8 to 2.05 of the average.
     let scaled = |factor: f64| Nanos::new(truncated(average.get() as f64 * factor));
     let track_to_track = fields.or("seek_track", scaled(0.15));
-    let full = fields.or("seek_full", scaled(1.9));
+    let full = movement(fields, "seek_full", scaled(1.9));
     let rising = track_to_track <= average && average <= full;
     fields.check(
         &["seek_average", "seek_track", "seek_full"],
@@ -194,8 +268,8 @@ impl Read for Settle {
 
 /// `overhead` for all, `hit_overhead` for what the buffer answers, or `[overheads]` in full.
 fn overheads(fields: &Fields<'_>, write_back: bool) -> Overheads {
-    let each: Nanos = fields.or("overhead", Nanos::ZERO);
-    let hit: Nanos = fields.or("hit_overhead", each);
+    let each = time(fields, "overhead", Nanos::ZERO);
+    let hit = time(fields, "hit_overhead", each);
     let mut overheads = Overheads::uniform(each);
     overheads.read_hit = AfterRw { after_read: hit, after_write: hit };
     overheads.write_hit = overheads.read_hit;
@@ -211,17 +285,18 @@ fn overheads(fields: &Fields<'_>, write_back: bool) -> Overheads {
         ("write_miss", &mut overheads.write_miss),
     ] {
         if let Some((after_read, after_write)) = detail.get::<(Nanos, Nanos)>(key) {
+            check_time(&detail, key, [after_read, after_write]);
             *slot = AfterRw { after_read, after_write };
         }
     }
-    let completion = detail.or("completion", Nanos::ZERO);
-    overheads.read_completion = detail.or("read_completion", completion);
-    overheads.write_completion = detail.or("write_completion", completion);
-    overheads.data = detail.or("data", Nanos::ZERO);
-    overheads.reselect = detail.or("reselect", Nanos::ZERO);
-    overheads.least_write_seek = detail.or("least_write_seek", Nanos::ZERO);
+    let completion = time(&detail, "completion", Nanos::ZERO);
+    overheads.read_completion = time(&detail, "read_completion", completion);
+    overheads.write_completion = time(&detail, "write_completion", completion);
+    overheads.data = time(&detail, "data", Nanos::ZERO);
+    overheads.reselect = time(&detail, "reselect", Nanos::ZERO);
+    overheads.least_write_seek = time(&detail, "least_write_seek", Nanos::ZERO);
     overheads.detached_write = detail.table("detached_write").map(|table| {
-        let time = |key| table.or(key, Nanos::ZERO);
+        let time = |key| time(&table, key, Nanos::ZERO);
         let detached = DetachedWrite {
             command: time("command"),
             seek: time("seek"),
@@ -236,7 +311,7 @@ fn overheads(fields: &Fields<'_>, write_back: bool) -> Overheads {
 }
 
 fn buffer(fields: Fields<'_>) -> DriveCacheParams {
-    let size: Bytes = fields.need("size");
+    let size = memory(&fields, "size", fields.need("size"));
     let segments = at_least_one(&fields, "segments", Some(16));
     let segment = Bytes::new(size.get() / u64::from(segments));
     fields.check(
@@ -256,8 +331,9 @@ fn buffer(fields: Fields<'_>) -> DriveCacheParams {
     ];
     let params = DriveCacheParams {
         continuous_read: fields.one_of("continuous_read", plain.continuous_read, &continuous_reads),
-        read_ahead: sectors(fields.or("read_ahead", segment)),
-        read_ahead_least: sectors(fields.or("read_ahead_least", Bytes::ZERO)),
+        // What lies farther ahead has no room in a segment.
+        read_ahead: sectors(fields.or("read_ahead", segment).min(segment)),
+        read_ahead_least: sectors(fields.or("read_ahead_least", Bytes::ZERO).min(segment)),
         keeps_read: fields.or("keeps_read", plain.keeps_read),
         tops_up: fields.or("tops_up", plain.tops_up),
         almost_hits: fields.or("almost_hits", plain.almost_hits),
@@ -270,7 +346,7 @@ fn buffer(fields: Fields<'_>) -> DriveCacheParams {
         fast_write: fields.or("write_back", FastWrite::None),
         write_segments: at_least_one(&fields, "write_segments", Some(plain.write_segments)),
         separate_write: fields.or("separate_write", plain.separate_write),
-        write_after_idle: fields.or("write_after_idle", plain.write_after_idle),
+        write_after_idle: time(&fields, "write_after_idle", plain.write_after_idle),
         answers_beside: fields.or("answers_beside", plain.answers_beside),
         ..plain
     };
@@ -321,31 +397,40 @@ impl Read for PageTimes {
 fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
     let page: Bytes = fields.need("page");
     fields.check(&["page"], page.get().is_power_of_two(), "a page is a power of two, such as 4KiB or 16KiB");
-    let over_provisioning: f64 = fields.need("over_provisioning");
-    let possible = (0.0..=10.0).contains(&over_provisioning);
-    fields.check(&["over_provisioning"], possible, "a share of the user capacity such as 0.07");
+    fields.check(&["page"], page <= Bytes::MIB * 16, "a page holds at most 16MiB");
+    let Spare(over_provisioning) = fields.need("over_provisioning");
+    let possible = over_provisioning > 0.0 && over_provisioning <= 1.0;
+    fields.check(
+        &["over_provisioning"],
+        possible,
+        "a share of the user capacity, above 0 and not above 1; write 7 % as \"7%\" or 0.07",
+    );
+    let channels = at_least_one(fields, "channels", None);
+    let dies_per_channel = at_least_one(fields, "dies_per_channel", None);
+    let dies = u64::from(channels) * u64::from(dies_per_channel);
+    fields.check(&["dies_per_channel", "channels"], dies <= 65_536, "a drive has at most 65536 dies");
     let translations = [("steady", false), ("mapped", true)];
     FlashParams {
         capacity,
         over_provisioning,
-        channels: at_least_one(fields, "channels", None),
-        dies_per_channel: at_least_one(fields, "dies_per_channel", None),
+        channels,
+        dies_per_channel,
         planes: at_least_one(fields, "planes", Some(1)),
         page,
         mapping: mapping(fields, page),
         keeps_page: fields.or("keeps_page", false),
         read_ahead: read_ahead(fields),
         pages_per_block: at_least_one(fields, "pages_per_block", None),
-        read_page: fields.need::<PageTimes>("read_page").0,
-        program_page: fields.need("program_page"),
-        erase_block: fields.need("erase_block"),
+        read_page: read_page(fields),
+        program_page: needed_time(fields, "program_page"),
+        erase_block: needed_time(fields, "erase_block"),
         suspend: fields.unless_none("suspend"),
-        channel: fields.need("channel"),
-        command: fields.need("command"),
-        command_gap: fields.or("command_gap", Nanos::ZERO),
-        link: fields.need("link"),
-        link_command: fields.or("link_command", interface(fields)),
-        write_buffer: fields.or("write_buffer", Bytes::ZERO),
+        channel: moving(fields, "channel"),
+        command: needed_time(fields, "command"),
+        command_gap: time(fields, "command_gap", Nanos::ZERO),
+        link: moving(fields, "link"),
+        link_command: time(fields, "link_command", interface(fields)),
+        write_buffer: memory(fields, "write_buffer", fields.or("write_buffer", Bytes::ZERO)),
         protected: fields.or("protected", false),
         translation: match fields.one_of("translation", false, &translations) {
             false => Translation::Steady,
@@ -365,6 +450,28 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
         write_path: fields.get::<BytesPerSecond>("write_path").map(|_| moving(fields, "write_path")),
         slc_cache: fields.table("slc_cache").map(|table| slc_cache(table, capacity)),
     }
+}
+
+/// Flash beyond the user capacity, as a part of it: a text such as "7%", or a number such as 0.07.
+#[derive(Default)]
+struct Spare(f64);
+
+impl Read for Spare {
+    const WANT: &'static str = "a share such as \"7%\" or 0.07";
+    fn read(node: &Node) -> Result<Self, Wrong> {
+        match &node.value {
+            Value::Text(_) => Share::read(node).map(|share| Spare(share.get())),
+            Value::Integer(_) | Value::Float(_) => f64::read(node).map(Spare),
+            _ => Err(Self::not(node)),
+        }
+    }
+}
+
+/// The time of a page's read, or of each kind of page.
+fn read_page(fields: &Fields<'_>) -> Vec<Nanos> {
+    let PageTimes(times) = fields.need("read_page");
+    check_time(fields, "read_page", times.iter().copied());
+    times
 }
 
 /// What lies ahead of a stream of reads in a drive's memory: none where nothing is said.
@@ -392,8 +499,8 @@ fn interface(fields: &Fields<'_>) -> Nanos {
 fn slc_cache(fields: Fields<'_>, capacity: Bytes) -> SlcParams {
     let params = SlcParams {
         size: fields.need("size"),
-        program_page: fields.need("program_page"),
-        fold_after: fields.or("fold_after", Nanos::ZERO),
+        program_page: needed_time(&fields, "program_page"),
+        fold_after: time(&fields, "fold_after", Nanos::ZERO),
     };
     fields.check(&["size"], params.size <= capacity, "it holds at most what the drive does");
     fields.finish();
@@ -429,18 +536,18 @@ fn cached_flash(fields: &Fields<'_>, capacity: Bytes) -> CachedFlashParams {
         capacity,
         cache,
         line,
-        hit: fields.need("hit"),
+        hit: needed_time(fields, "hit"),
         regions: at_least_one(fields, "regions", None),
-        read: fields.need("read"),
-        write: fields.need("write"),
-        bandwidth: fields.need("bandwidth"),
-        flash_bandwidth: fields.need("flash_bandwidth"),
+        read: needed_time(fields, "read"),
+        write: needed_time(fields, "write"),
+        bandwidth: moving(fields, "bandwidth"),
+        flash_bandwidth: moving(fields, "flash_bandwidth"),
         dirty_limit: fields.need("dirty_limit"),
     }
 }
 
 fn queue(fields: &Fields<'_>) -> QueueParams {
-    let service: Nanos = fields.need("service");
+    let service = needed_time(fields, "service");
     let is_fixed = fields.need_choice("law", &[("fixed", true), ("exponential", false)]).unwrap_or_default();
     QueueParams {
         servers: at_least_one(fields, "servers", None),
@@ -457,13 +564,13 @@ fn fitted(fields: &Fields<'_>) -> FittedParams {
         read,
         write,
         dies: fields.or("dies", 0),
-        program: fields.or("program", Nanos::from_millis(1)),
+        program: time(fields, "program", Nanos::from_millis(1)),
         piece: fields.or("piece", PIECE),
-        buffer: fields.or("buffer", Bytes::ZERO),
-        beside: fields.or("beside", Nanos::ZERO),
+        buffer: memory(fields, "buffer", fields.or("buffer", Bytes::ZERO)),
+        beside: time(fields, "beside", Nanos::ZERO),
         link: moving(fields, "link"),
-        link_command: fields.or("link_command", Nanos::ZERO),
-        follow: fields.or("follow", Nanos::ZERO),
+        link_command: time(fields, "link_command", Nanos::ZERO),
+        follow: time(fields, "follow", Nanos::ZERO),
         spread: fields.or("spread", Vec::new()),
     };
     fields.check(&["piece"], !params.piece.is_zero(), "a die reads at least something");
@@ -478,12 +585,13 @@ fn access(fields: &Fields<'_>, times: &'static str, rate: &'static str) -> Acces
     let rising =
         list.windows(2).all(|pair| pair[0].0 < pair[1].0) && list.first().is_some_and(|first| first.0 > 0);
     fields.check(&[times], rising, "give pairs [commands, time], the commands rising from 1 on");
+    check_time(fields, times, list.iter().map(|(_, time)| *time));
     Access { times: list, rate: moving(fields, rate) }
 }
 
 fn moving(fields: &Fields<'_>, key: &'static str) -> BytesPerSecond {
     let rate: BytesPerSecond = fields.need(key);
-    fields.check(&[key], rate.get() > 0.0, "it moves at least something");
+    fields.check(&[key], rate >= SLOWEST, "it moves at least 1kB/s");
     rate
 }
 

@@ -578,3 +578,66 @@ fn an_interface_takes_its_frames_of_each_command_unless_a_drive_says_what_it_tak
     assert_eq!(link_command("interface = \"sata-6\"\nlink_command = \"5us\"\n").unwrap(), 5_000);
     assert!(link_command("interface = \"ide\"\n").unwrap_err().to_string().contains("sata-1.5"));
 }
+
+/// What is said about a device of the library with `text` laid over it.
+fn of_device(model: &str, text: &str) -> Result<DeviceParams, String> {
+    let text = format!("inherits = \"{model}\"\n{text}");
+    device_text(&Shipped, "x.toml", &text).map(|(spec, _)| spec.params).map_err(|error| error.to_string())
+}
+
+#[test]
+fn figures_that_no_device_has_are_refused_with_what_to_write() {
+    for (model, text, told) in [
+        ("cheetah-x15", "write_settle = \"-5ms\"", "settles by so much more; give -"),
+        ("cheetah-x15", "head_switch = \"5s\"", "an arm moves for at most 4s"),
+        ("cheetah-x15", "seek_full = \"1h\"", "an arm moves for at most 4s"),
+        (
+            "cheetah-x15",
+            "rate_outer = \"1B/s\"\nrate_inner = \"1B/s\"",
+            "a track holds a sector at least; give ",
+        ),
+        ("cheetah-x15", "link = \"1B/s\"", "it moves at least 1kB/s"),
+        ("cheetah-x15", "cylinders = 0", "an arm moves over 2 to 100000000 cylinders"),
+        ("cheetah-x15", "overhead = \"2h\"", "a device takes at most an hour"),
+        ("cheetah-x15", "[buffer]\nsize = \"2TiB\"", "a device has at most 1TiB of it"),
+        ("mx500-500", "over_provisioning = 7", "write 7 % as \"7%\" or 0.07"),
+        ("mx500-500", "over_provisioning = 0", "write 7 % as \"7%\" or 0.07"),
+        ("mx500-500", "over_provisioning = \"0%\"", "write 7 % as \"7%\" or 0.07"),
+        ("mx500-500", "over_provisioning = \"700%\"", "0 to 1 (write percent as `70%`)"),
+        ("mx500-500", "channel = \"0B/s\"", "it moves at least 1kB/s"),
+        ("mx500-500", "channels = 60000\ndies_per_channel = 60000", "a drive has at most 65536 dies"),
+        ("mx500-500", "read_page = [\"50us\", \"2h\"]", "a device takes at most an hour"),
+    ] {
+        let found = of_device(model, text).expect_err(text);
+        assert!(found.contains(told), "{text}: {found}");
+    }
+}
+
+#[test]
+fn a_write_settles_sooner_than_a_read_by_no_more_than_the_shortest_seek() {
+    let settle = |text: &str| match of_device("cheetah-x15", &format!("seek_track = \"0.8ms\"\n{text}")) {
+        Ok(DeviceParams::Rotating(drive)) => drive.write_settle_ns,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(settle("write_settle = \"-0.8ms\""), -800_000);
+    assert_eq!(settle("write_settle = \"0.3ms\""), 300_000);
+}
+
+#[test]
+fn spare_flash_is_a_share_in_either_way_of_writing_it() {
+    for text in ["\"12.5%\"", "0.125", "\"1/8\""] {
+        let read = of_device("mx500-500", &format!("over_provisioning = {text}"));
+        let Ok(DeviceParams::Flash(drive)) = read else { panic!("{text}: {read:?}") };
+        assert!((drive.over_provisioning - 0.125).abs() < 1e-12, "{text}");
+    }
+}
+
+#[test]
+fn a_disk_reads_no_farther_ahead_than_a_segment_of_its_buffer() {
+    let text =
+        "[buffer]\nsize = \"16MiB\"\nsegments = 16\nread_ahead = \"1GiB\"\nread_ahead_least = \"1GiB\"";
+    let Ok(DeviceParams::Rotating(drive)) = of_device("cheetah-x15", text) else { panic!("a disk") };
+    let buffer = drive.cache.expect("it has a buffer");
+    assert_eq!([buffer.read_ahead.0, buffer.read_ahead_least.0], [2_048; 2]);
+}
+
