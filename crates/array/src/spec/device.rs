@@ -366,16 +366,26 @@ impl Read for FastWrite {
     }
 }
 
+/// How long a command waits at most for nearer ones, where nothing is said. A class figure: drives do not let commands
+/// starve, and data sheets do not say by what rule.
+const AGE_LIMIT: Nanos = Nanos::from_millis(500);
+
 fn drive_queue(fields: &Fields<'_>) -> DriveQueueParams {
     let Some(queue) = fields.table("queue") else {
         return DriveQueueParams { order: Order::Fcfs, window: 1, age_limit: None, overlap: false };
     };
     let orders =
         [("fcfs", Order::Fcfs), ("c-look", Order::CLook), ("sstf", Order::Sstf), ("sptf", Order::Sptf)];
+    let order = queue.one_of("order", Order::Fcfs, &orders);
+    // What lies far from the rest is never the nearest.
+    let starves = matches!(order, Order::Sstf | Order::Sptf);
+    let age_limit =
+        if starves && !queue.says("age_limit") { Some(AGE_LIMIT) } else { queue.unless_none("age_limit") };
+    check_time(&queue, "age_limit", age_limit);
     let params = DriveQueueParams {
-        order: queue.one_of("order", Order::Fcfs, &orders),
+        order,
         window: at_least_one(&queue, "window", Some(1)),
-        age_limit: queue.unless_none("age_limit"),
+        age_limit,
         overlap: queue.or("overlap", true),
     };
     queue.finish();

@@ -641,3 +641,53 @@ fn a_disk_reads_no_farther_ahead_than_a_segment_of_its_buffer() {
     assert_eq!([buffer.read_ahead.0, buffer.read_ahead_least.0], [2_048; 2]);
 }
 
+#[test]
+fn the_nearest_first_leaves_no_command_waiting_unless_that_is_asked_for() {
+    const DISK: &str = "kind = \"rotating\"\ncapacity = \"36GiB\"\nrpm = 15000\nsurfaces = 4\nlink = \"160MB/s\"\n\
+        seek_average = \"4ms\"\nrate_outer = \"50MB/s\"\nrate_inner = \"30MB/s\"\n[queue]\nwindow = 32\n";
+    let longest = |queue: &str| {
+        let read = device_text(&Shipped, "x.toml", &format!("{DISK}{queue}\n")).expect("a disk");
+        let params = read.0.params;
+        let DeviceParams::Rotating(drive) = &params else { panic!("a disk") };
+        (drive.queue.age_limit, starved(&params))
+    };
+    let limit = Nanos::from_millis(500);
+    for order in ["sptf", "sstf"] {
+        let (age, waits) = longest(&format!("order = \"{order}\""));
+        assert_eq!(age, Some(limit));
+        assert!(waits < limit * 2, "{order}: {waits}");
+        let (age, waits) = longest(&format!("order = \"{order}\"\nage_limit = \"none\""));
+        assert_eq!(age, None);
+        assert!(waits > Nanos::from_secs(5), "{order}: {waits}");
+    }
+    assert_eq!(longest("order = \"c-look\"").0, None);
+    assert_eq!(longest("order = \"sptf\"\nage_limit = \"90ms\"").0, Some(Nanos::from_millis(90)));
+}
+
+/// How long a read of the last sectors waits beside seven writes in order at a time, of ten seconds at most.
+fn starved(params: &DeviceParams) -> Nanos {
+    let Device::Rotating(mut drive) = Device::new(params, 0) else { panic!("a disk") };
+    let DeviceParams::Rotating(figures) = params else { panic!("a disk") };
+    let command = |first: u64, tag: u32, at: Instant| {
+        let write = tag != 99;
+        let class = if write { Class::HostWrite } else { Class::HostRead };
+        Command { first, sectors: 64, tag, write, class, ready: at, given: at }
+    };
+    let mut ends = None;
+    let mut next = 0;
+    for tag in 0..7 {
+        ends = drive.submit(Instant::START, command(next, tag, Instant::START)).or(ends);
+        next += 64;
+    }
+    drive.submit(Instant::START, command(figures.capacity.0 - 64, 99, Instant::START));
+    while let Some(now) = ends {
+        let (finished, after) = drive.finish(now);
+        if finished.command.tag == 99 || now.since_start() > Nanos::from_secs(10) {
+            return now.since_start();
+        }
+        let started = drive.submit(now, command(next, finished.command.tag, now));
+        next += 64;
+        ends = after.or(started);
+    }
+    panic!("a command is always under way");
+}

@@ -333,6 +333,10 @@ fn queue(out: &mut Description<'_>) -> Result<(), DiskSimError> {
     };
     out.text += "\n[queue]\n";
     out.line("order", format_args!("\"{order}\""));
+    if matches!(order, "sstf" | "sptf") {
+        // Its schedulers know no limit.
+        out.line("age_limit", "\"none\"");
+    }
     out.line("window", window);
     out.line("overlap", window > 1.0);
     Ok(())
