@@ -357,3 +357,19 @@ fn the_lab_says_of_disks_with_an_arm_that_commands_queue_there_and_of_flash_what
     assert!(!arms.contains(&"disk".into()), "{arms:?}");
     assert_eq!(rows("ssd-1"), ["disk"]);
 }
+
+#[test]
+fn a_device_that_is_checked_is_not_said_to_write_as_fast_as_its_buffer_takes_a_burst() {
+    let user = User::new();
+    user.write("d.toml", "inherits = \"cheetah-x15\"\n[buffer]\nsize = \"64MiB\"\nwrite_back = true\n");
+    let told = user.fathom("array check ./d.toml").done().out;
+    let number = |before: &str| -> f64 {
+        let (_, after) = told.split_once(before).unwrap_or_else(|| panic!("{before}: {told}"));
+        after.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    let (full, burst) = (number("writes "), number("once its buffer is full, "));
+    assert!(full < 1_000.0 && burst > 3.0 * full, "{told}");
+    let told = user.fathom("array check queue-mm1").done().out;
+    assert!(!told.contains("buffer"), "{told}");
+}
+

@@ -231,14 +231,19 @@ impl Interface {
     }
 }
 
-/// Closed loops that say what a device does: seconds that so many requests take, one at a time.
-pub fn alone(params: &DeviceParams, requests: impl Iterator<Item = (u64, u32, bool)>) -> f64 {
+/// Closed loops that say what a device does: seconds that `requests` take, one at a time, all but the first `before` of
+/// them, which are asked for too.
+pub fn alone(params: &DeviceParams, before: usize, requests: impl Iterator<Item = (u64, u32, bool)>) -> f64 {
     let mut replay = Replay::new(params);
+    let mut from = Instant::START;
     let arrives = Arrives::InTurn { think: Nanos::ZERO };
-    for (first, sectors, write) in requests {
+    for (number, (first, sectors, write)) in requests.enumerate() {
+        if number == before {
+            from = replay.now;
+        }
         replay.ask(Asked { first, sectors, write, arrives, measured: Nanos::ZERO });
     }
-    replay.now.nanos() as f64 / 1e9
+    (replay.now - from).as_secs_f64()
 }
 
 #[cfg(test)]

@@ -19,6 +19,14 @@ use crate::output::{self, TreeFormat};
 const BEYOND: f64 = 1.05;
 /// A recording whose reads grow so much slower than the description's interface came over a slower bus.
 const SLOWER: f64 = 0.9;
+/// Disks of a recording that a message names.
+const MOST_NAMES: usize = 8;
+/// Writes of 4 KiB after which the buffer of a device counts as full, at most: 8 GiB.
+const MOST_WRITES: usize = 1 << 21;
+/// Requests of which a rate is printed.
+const COUNTED: usize = 2_000;
+/// Two rates that lie no farther apart are one.
+const SAME: f64 = 0.05;
 /// Shares of the requests that are shown.
 const QUANTILES: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
 
@@ -302,22 +310,54 @@ pub fn check(name: &str, device: &UserDevice) -> Result<String, Failure> {
     // A generator of its own, so that the figures are the same each time.
     let mut state = 1u64;
     let places = read.capacity.0 / 8;
-    let mut random = |write| {
+    let mut random = |write, before: usize| {
         let mut place = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 11) % places.max(1) * 8
         };
-        let requests: Vec<(u64, u32, bool)> = (0..2_000).map(|_| (place(), 8, write)).collect();
-        2_000.0 / array::demerit::alone(&read.params, requests.into_iter())
+        let requests = (0..before + COUNTED).map(|_| (place(), 8, write));
+        COUNTED as f64 / array::demerit::alone(&read.params, before, requests)
     };
-    let (reads, writes) = (random(false), random(true));
+    let (reads, burst) = (random(false, 0), random(true, 0));
+    let writes = match filling(&read.params) {
+        0 => format!("{burst:.0} IOPS"),
+        MOST_WRITES.. => format!("{burst:.0} IOPS while its cache has room"),
+        before => written(burst, random(true, before)),
+    };
     let in_order = (0..400u64).map(|n| (n * 512 % read.capacity.0.saturating_sub(511).max(1), 512, false));
-    let seconds = array::demerit::alone(&read.params, in_order);
+    let seconds = array::demerit::alone(&read.params, 0, in_order);
     let rate = BytesPerSecond::new(Bytes::KIB.get() as f64 * 256.0 * 400.0 / seconds);
     Ok(format!(
-        "{name}: {}\ndevice, {what}, {}\nqueue depth 1: random 4 KiB reads {reads:.0} IOPS, writes {writes:.0} IOPS; \
+        "{name}: {}\ndevice, {what}, {}\nqueue depth 1: random 4 KiB reads {reads:.0} IOPS, writes {writes}; \
          256 KiB reads in order from its start {rate}\n",
         read.about,
         read.capacity.bytes(),
     ))
+}
+
+/// Rates of writes, into an empty buffer and where it is full.
+fn written(burst: f64, full: f64) -> String {
+    if (burst / full - 1.0).abs() <= SAME {
+        format!("{full:.0} IOPS")
+    } else {
+        format!("{full:.0} IOPS once its buffer is full, {burst:.0} IOPS into an empty one")
+    }
+}
+
+/// Random writes of 4 KiB, twice as many as a device holds: its buffer is full after them, whatever leaves it meanwhile. 0
+/// where it holds none, [`MOST_WRITES`] where it holds more.
+fn filling(params: &DeviceParams) -> usize {
+    let buffer = match params {
+        DeviceParams::Rotating(drive) => drive
+            .cache
+            .filter(|cache| cache.is_write_back())
+            .map_or(Bytes::ZERO, |cache| cache.segment.bytes() * u64::from(cache.segments)),
+        DeviceParams::Flash(flash) => {
+            flash.write_buffer + flash.slc_cache.map_or(Bytes::ZERO, |slc| slc.size)
+        }
+        DeviceParams::CachedFlash(flash) => flash.cache,
+        DeviceParams::Fitted(fitted) => fitted.buffer,
+        DeviceParams::Queue(_) => Bytes::ZERO,
+    };
+    usize::try_from(buffer.get() / 4096 * 2).unwrap_or(MOST_WRITES).min(MOST_WRITES)
 }
