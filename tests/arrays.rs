@@ -373,3 +373,15 @@ fn a_device_that_is_checked_is_not_said_to_write_as_fast_as_its_buffer_takes_a_b
     assert!(!told.contains("buffer"), "{told}");
 }
 
+#[test]
+fn an_array_where_a_device_is_wanted_is_said_to_be_one_and_only_devices_of_like_names_are_listed() {
+    let user = User::new();
+    user.write("a.toml", "name = \"a\"\ninherits = \"ssd-1\"\n");
+    user.write("b.toml", "name = \"b\"\ninherits = \"ssd-1\"\n[devices]\nmodel = \"./a.toml\"\n");
+    let told = user.fathom("array check ./b.toml").with(2).err;
+    assert!(told.contains("describes an array, not a device"), "{told}");
+    user.write("c.toml", "name = \"c\"\ninherits = \"ssd-1\"\n[devices]\nmodel = \"sthing-of-no-name\"\n");
+    let told = user.fathom("array check ./c.toml").with(2).err;
+    assert!(told.contains("st31500341as") && !told.contains("atlas-10k"), "{told}");
+}
+

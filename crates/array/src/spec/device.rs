@@ -52,6 +52,11 @@ const LONGEST_PASS: f64 = 1e9;
 
 /// Reads the whole file, every key of which must be known. `None` where what cannot be read leaves no device.
 pub(super) fn read(model: &str, fields: Fields<'_>) -> Option<DeviceSpec> {
+    if !fields.says("kind") && fields.says("devices") {
+        let help = "give a device of the library, such as disk-sata, or the file of one";
+        fields.wrong("devices", format!("`{model}` describes an array, not a device; {help}"));
+        return None;
+    }
     let _: Option<String> = fields.get("name");
     let _: Option<bool> = fields.get("part");
     let about = fields.or("about", String::new());

@@ -102,6 +102,17 @@ pub(super) fn beside(source: &dyn Source, shelf: Shelf, name: &str, asked_at: &P
     if source.find(shelf, &joined).is_some() { joined } else { name.to_owned() }
 }
 
+/// Devices of the library that begin as `name` does.
+fn alike(name: &str, names: &[String]) -> String {
+    let begin: String = name.chars().take(2).collect();
+    let alike: Vec<&str> =
+        names.iter().map(String::as_str).filter(|known| known.starts_with(&begin)).collect();
+    match &alike[..] {
+        [] => "name a device of the library, as disk-sata or s3700-800, or a file such as ./mine.toml".into(),
+        some => format!("those that begin alike are {}; or name a file such as ./mine.toml", some.join(", ")),
+    }
+}
+
 /// Where files come from while one of them is put together.
 struct Shelves<'s> {
     source: &'s dyn Source,
@@ -120,13 +131,17 @@ impl Shelves<'_> {
             return refuse(format!("`{name}` inherits itself ({chain})"), "remove one `inherits`".into());
         }
         let Some(found) = self.source.find(self.shelf, name) else {
+            if self.shelf == Shelf::Device && self.source.find(Shelf::Array, name).is_some() {
+                let help = "give a device of the library, such as disk-sata, or the file of one".into();
+                return refuse(format!("`{name}` describes an array, not a device"), help);
+            }
             let names = self.source.names(self.shelf);
             let near = nearest(name, names.iter().map(String::as_str));
             let help = match (near, self.shelf) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
                 (None, _) if is_path(name) => "a path is relative to the file that names it".into(),
                 (None, Shelf::Array) => "`fathom array list` shows what there is".into(),
-                (None, Shelf::Device) => format!("there are {}; or name a file", names.join(", ")),
+                (None, Shelf::Device) => alike(name, &names),
             };
             return refuse(format!("there is no {} `{name}`", self.shelf.noun()), help);
         };
