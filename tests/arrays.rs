@@ -385,3 +385,19 @@ fn an_array_where_a_device_is_wanted_is_said_to_be_one_and_only_devices_of_like_
     assert!(told.contains("st31500341as") && !told.contains("atlas-10k"), "{told}");
 }
 
+#[test]
+fn a_case_names_an_array_from_where_its_file_lies() {
+    let user = User::new();
+    user.directory("cases");
+    user.directory("cases/mine");
+    user.write("cases/mine/a.toml", "name = \"a\"\ninherits = \"queue\"\n");
+    user.write(
+        "cases/c.toml",
+        "about = \"x\"\nsource = \"me\"\ntolerance = \"25%\"\narray = \"./mine/a.toml\"\n\
+         case = [{ id = \"X-1\", plan = \"rr\", value = 181 }]\n\
+         [plan.rr]\npattern = \"random\"\nsize = \"4KiB\"\nmetric = \"iops\"\nunit = \"IOPS\"\n",
+    );
+    let told = user.fathom("validate --cases cases/c.toml");
+    assert!(!told.out.contains("there is no array"), "{}{}", told.out, told.err);
+    assert!(told.out.contains("X-1") && told.out.contains("IOPS"), "{}{}", told.out, told.err);
+}

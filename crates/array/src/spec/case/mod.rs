@@ -132,6 +132,16 @@ impl Claim {
         }
     }
 
+    /// The same, to be changed.
+    pub fn subjects_mut(&mut self) -> Vec<&mut Subject> {
+        match self {
+            Claim::Absolute { subject, .. } => vec![subject],
+            Claim::Bound { subject, against, .. } => [subject].into_iter().chain(against).collect(),
+            Claim::Ratio { subject, against, .. } => vec![subject, against],
+            Claim::Ordering { subjects, .. } | Claim::Equal { subjects } => subjects.iter_mut().collect(),
+        }
+    }
+
     /// `absolute`, `ratio`, `bound`, `ordering` or `equal`.
     pub fn kind(&self) -> &'static str {
         match self {

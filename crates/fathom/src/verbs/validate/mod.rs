@@ -7,10 +7,11 @@ mod left_out;
 mod text;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use array::spec::case::{Case, cases, shipped};
+use array::spec::is_path;
 use array::validate::{CaseResult, Judged, Score, written};
 use clap::Args;
 use conduct::{Taker, in_order, processors};
@@ -182,12 +183,32 @@ fn systems(arguments: &ValidateArgs) -> Result<Vec<System>, Failure> {
             let text = fs::read_to_string(path)
                 .map_err(|error| Failure::Usage(format!("{label}: the cases cannot be read: {error}")))?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            system(name, &label, &text)
+            let mut system = system(name, &label, &text)?;
+            for subject in system.cases.iter_mut().flat_map(|case| case.claim.subjects_mut()) {
+                subject.array = beside(path, &subject.array);
+            }
+            Ok(system)
         };
-        arguments.cases.iter().map(read).collect::<Result<Vec<_>, _>>()?
+        arguments.cases.iter().map(read).collect::<Result<Vec<_>, Failure>>()?
     };
     systems.retain(|system| !system.cases.is_empty());
     Ok(systems)
+}
+
+/// The address of an array that the file `cases` names: a path is one from where that file lies, if there is such a file.
+fn beside(cases: &Path, address: &str) -> String {
+    let (scheme, rest) = match address.strip_prefix("array:") {
+        Some(rest) => ("array:", rest),
+        None => ("", address),
+    };
+    let (name, options) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
+    let folder = cases.parent().filter(|folder| !folder.as_os_str().is_empty() && is_path(name));
+    // Of two paths that are joined the second stands where it begins at the root.
+    let joined = folder.map(|folder| folder.join(name.strip_prefix("./").unwrap_or(name)));
+    match joined.filter(|joined| joined.exists()) {
+        Some(joined) => format!("{scheme}{}{options}", joined.display()),
+        None => address.to_owned(),
+    }
 }
 
 /// Every case through its simulations, on all processors. Each is given to `ended` with its position, in order, as soon
