@@ -44,3 +44,53 @@ fn a_run_that_tells_too_little_is_refused_with_what_is_missing() {
     assert!(ended.err.contains("small region"), "{}", ended.err);
     assert_eq!(user.files(), [""; 0]);
 }
+
+/// Reads of two disks, in the text of MSR Cambridge, and one that took no time.
+const TWO_DISKS: &str = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n\
+    128166372003061629,hm,0,Read,383496192,4096,113736\n\
+    128166372013061629,hm,1,Read,2822144,4096,50000\n\
+    128166372023061629,hm,0,Read,383590400,4096,63736\n";
+
+#[test]
+fn of_a_recording_of_several_disks_one_is_chosen() {
+    let user = User::new();
+    user.write("two.csv", TWO_DISKS);
+    let ended = user.fathom("array fit --spec cheetah-x15 --trace two.csv").with(2);
+    ended.saying(&["2 disks, `hm.0`, `hm.1`", "`--disk hm.0`"]);
+    user.fathom("array fit --spec cheetah-x15 --trace two.csv --disk hm.2")
+        .with(2)
+        .saying(&["no disk `hm.2`"]);
+    for (disk, requests) in [("hm.0", "2 requests"), ("hm.1", "1 requests")] {
+        let line = format!("array fit --spec cheetah-x15 --trace two.csv --disk {disk}");
+        let told = user.fathom(&line).done().out;
+        assert!(told.contains(requests), "{told}");
+    }
+}
+
+#[test]
+fn a_recording_without_a_mean_and_a_file_that_is_not_read_are_refused_with_what_is() {
+    let user = User::new();
+    user.write("zero.csv", "at_us,op,offset_bytes,size_bytes,response_us\n0,read,0,4096,0\n");
+    user.fathom("array fit --spec cheetah-x15 --trace zero.csv").with(2).saying(&["is zero"]);
+    user.write("one.csv", "at_us,op,offset_bytes,size_bytes,response_us\n0,read,0,4096,5000\n");
+    user.write("drive.model", "dm_disk X {\n}\n");
+    user.fathom("array fit --spec drive.model --trace one.csv").with(2).saying(&[".diskspecs", "not read"]);
+    user.fathom("array fit --spec nothing --trace one.csv").with(2).saying(&["no such device", ".parv"]);
+    user.write("bad.diskspecs", "disksim_disk X {\n  Model = dm_disk {},\n  Max queue length = abc\n}\n");
+    let told = user.fathom("array fit --spec ./bad.diskspecs --trace one.csv").with(2).err;
+    assert!(told.contains("bad.diskspecs:2: ") || told.contains("bad.diskspecs:3: "), "{told}");
+}
+
+#[test]
+fn a_fit_writes_over_no_file_that_describes_something_else() {
+    let user = User::new();
+    user.write("one.csv", "at_us,op,offset_bytes,size_bytes,response_us\n0,read,0,4096,5000\n");
+    user.write("notes.toml", "mine = true\n");
+    let fit = "array fit --spec cheetah-x15 --trace one.csv -o";
+    user.fathom(&format!("{fit} notes.toml")).with(2).saying(&["notes.toml", "describes no device"]);
+    user.fathom("array fit last -o notes.toml").with(2).saying(&["describes no array"]);
+    assert_eq!(std::fs::read_to_string(user.path("notes.toml")).unwrap(), "mine = true\n");
+    user.fathom(&format!("{fit} drive.toml")).done();
+    user.fathom(&format!("{fit} drive.toml")).done();
+    user.fathom("array check ./drive.toml").done();
+}

@@ -24,12 +24,14 @@ pub fn attach(plan: &mut Plan) -> Result<(), Failure> {
 }
 
 /// The requests of a file with what came of them, one after the other: no more of them than a piece of the file is in
-/// memory.
-pub fn each(path: &str, mut take: impl FnMut(Recorded) -> Result<(), Failure>) -> Result<(), Failure> {
+/// memory. Comes back with the names of the disks that they are of, by their numbers.
+pub fn each(
+    path: &str,
+    mut take: impl FnMut(Recorded) -> Result<(), Failure>,
+) -> Result<Vec<String>, Failure> {
     let reader =
         parts(path, TraceReader::new(path).with_answers(), |reader| reader.drain().try_for_each(&mut take))?;
-    drop(reader);
-    Ok(())
+    Ok(reader.files().to_vec())
 }
 
 /// The trace in a file.

@@ -38,29 +38,33 @@ pub struct Held<'a> {
     pub trace: &'a str,
     /// The rate of the interface, where the user knows better.
     pub link: Option<BytesPerSecond>,
+    /// The disk of the recording that the device was, where it has several.
+    pub disk: Option<&'a str>,
     pub format: TreeFormat,
 }
 
 /// The answer as text or JSON, and the description that was used.
 pub fn demerit(held: &Held<'_>) -> Result<(String, String), Failure> {
-    let Some(device) = arrays::device(held.spec)? else {
-        let why = format!(
-            "{}: there is no such device; `--spec` takes a device of the library, or a file",
-            held.spec
-        );
-        return Err(Failure::Usage(why));
-    };
-    let seen = look(held.trace)?;
+    let device = arrays::device(held.spec)?.ok_or_else(|| no_device(held.spec))?;
+    let seen = look(held)?;
     let (device, read, notes) = described(held, device, &seen)?;
     let mut replay = Replay::new(&read.params);
     let mut from = None;
     traces::each(held.trace, |recorded| {
+        if recorded.request.file != seen.disk {
+            return Ok(());
+        }
         if let Some(asked) = asked(&recorded, *from.get_or_insert(recorded.request.at)) {
             replay.ask(asked);
         }
         Ok(())
     })?;
     let demerit = replay.finish().ok_or_else(|| silent(held.trace))?;
+    if demerit.means().0.is_zero() {
+        let why = "every response time that it records is zero: there is no mean that a distance could be a share of; \
+                   take a recording with response times";
+        return Err(Failure::Usage(format!("{}: {why}", held.trace)));
+    }
     let answer = Answer::of(held, &seen, &demerit, notes);
     let text = match held.format {
         TreeFormat::Text => answer.text(&demerit),
@@ -69,9 +73,25 @@ pub fn demerit(held: &Held<'_>) -> Result<(String, String), Failure> {
     Ok((text, device.text))
 }
 
-/// What a first reading of the trace shows.
-#[derive(Default)]
+/// Why there is no device of that name.
+fn no_device(spec: &str) -> Failure {
+    let reads = "`--spec` reads TOML (.toml) and DiskSim's .parv and .diskspecs, which takes in the .model and .seek beside it";
+    let path = units::name::path(spec);
+    let why = if !path.exists() {
+        format!("there is no such device; {reads}, or takes a device of the library")
+    } else if spec::is_path(spec) {
+        format!("it describes no device: it has no `kind`; {reads}")
+    } else {
+        format!("a file of this ending is not read; {reads}; a path with another ending needs a `/` in it")
+    };
+    Failure::Usage(format!("{spec}: {why}"))
+}
+
+/// What a first reading of the trace shows of the disk that is asked for.
+#[derive(Clone, Default)]
 struct Seen {
+    /// Its number.
+    disk: u16,
     requests: u64,
     /// Without a response time, or neither a read nor a write.
     left_out: u64,
@@ -80,22 +100,63 @@ struct Seen {
     interface: Interface,
 }
 
-fn look(trace: &str) -> Result<Seen, Failure> {
-    let mut seen = Seen::default();
-    traces::each(trace, |recorded| {
-        let Some(asked) = asked(&recorded, Nanos::ZERO) else {
-            seen.left_out += 1;
-            return Ok(());
-        };
-        seen.requests += 1;
-        seen.closed |= recorded.think.is_some();
-        seen.extent = seen.extent.max(asked.first + u64::from(asked.sectors));
-        if !asked.write {
-            seen.interface.saw(asked.sectors, asked.measured);
+fn look(held: &Held<'_>) -> Result<Seen, Failure> {
+    let mut disks: Vec<Seen> = Vec::new();
+    let names = traces::each(held.trace, |recorded| {
+        let disk = recorded.request.file;
+        while disks.len() <= usize::from(disk) {
+            disks.push(Seen { disk: narrow::<u16>(disks.len()), ..Seen::default() });
         }
+        disks[usize::from(disk)].take(&recorded);
         Ok(())
     })?;
-    if seen.requests == 0 { Err(silent(trace)) } else { Ok(seen) }
+    let chosen = chosen(held, &names)?;
+    match disks.into_iter().nth(chosen) {
+        Some(seen) if seen.requests > 0 => Ok(seen),
+        _ => Err(silent(held.trace)),
+    }
+}
+
+impl Seen {
+    fn take(&mut self, recorded: &Recorded) {
+        let Some(asked) = asked(recorded, Nanos::ZERO) else {
+            self.left_out += 1;
+            return;
+        };
+        self.requests += 1;
+        self.closed |= recorded.think.is_some();
+        self.extent = self.extent.max(asked.first + u64::from(asked.sectors));
+        if !asked.write {
+            self.interface.saw(asked.sectors, asked.measured);
+        }
+    }
+}
+
+/// Which of the disks of a recording, called `names`, is asked for: one device was one of them.
+fn chosen(held: &Held<'_>, names: &[String]) -> Result<usize, Failure> {
+    let shown =
+        |name: &String| if name.is_empty() { "without a name".to_owned() } else { format!("`{name}`") };
+    let there_are = || {
+        let mut names: Vec<String> = names.iter().take(MOST_NAMES).map(shown).collect();
+        names.extend((names.len() == MOST_NAMES).then(|| "others".to_owned()));
+        names.join(", ")
+    };
+    match held.disk {
+        None if names.len() <= 1 => Ok(0),
+        None => {
+            let why = format!(
+                "{}: it has requests of {} disks, {}, and a device is one of them; choose it, as in `--disk {}`",
+                held.trace,
+                names.len(),
+                there_are(),
+                names[0]
+            );
+            Err(Failure::Usage(why))
+        }
+        Some(disk) => names.iter().position(|name| name == disk).ok_or_else(|| {
+            Failure::Usage(format!("{}: it has no disk `{disk}`; there are {}", held.trace, there_are()))
+        }),
+    }
 }
 
 fn silent(trace: &str) -> Failure {

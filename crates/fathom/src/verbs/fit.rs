@@ -1,8 +1,10 @@
 //! `fathom array fit`: measures what tells a model its figures, and writes the model.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use array::spec::{self as description, Address};
 use clap::Args;
 use conduct::Machine;
 use modelled::{Chosen, simulate};
@@ -14,6 +16,7 @@ use units::{Bytes, BytesPerSecond, Nanos};
 use workload::plan::{self, Overrides, Plan};
 
 use crate::ending::{Ending, Failure};
+use crate::input::arrays::LIBRARY;
 use crate::input::plans::{self, Planned};
 use crate::input::records;
 use crate::input::targets;
@@ -46,6 +49,9 @@ pub struct FitArgs {
     /// slower one that the trace shows]
     #[arg(long, value_name = "RATE", requires = "spec")]
     pub link: Option<BytesPerSecond>,
+    /// With --spec: the disk of the recording that the device was, where it has several, as hm.0
+    #[arg(long, value_name = "NAME", requires = "spec")]
+    pub disk: Option<String>,
     /// With --spec: format of stdout
     #[arg(long, value_enum, default_value_t = TreeFormat::Text, requires = "spec")]
     pub format: TreeFormat,
@@ -74,6 +80,10 @@ pub fn fit(arguments: &FitArgs, store: &Store) -> Result<Ending, Failure> {
     }
     let output = arguments.output.as_deref().ok_or_else(|| Failure::Usage("give --output".into()))?;
     output::check_folder(output)?;
+    check_replaced(output, "array", |text| {
+        let address = Address::parse("x").expect("a name alone is an address");
+        description::array_text(&LIBRARY, "", text, &address).is_ok()
+    })?;
     let name = output.file_stem().and_then(|stem| stem.to_str()).unwrap_or("fitted").to_owned();
     let mut runs = Vec::new();
     for what in &arguments.what {
@@ -106,13 +116,33 @@ pub fn fit(arguments: &FitArgs, store: &Store) -> Result<Ending, Failure> {
 
 /// A description against a recording; the description is written where a file is named.
 fn held(spec: &str, trace: &str, arguments: &FitArgs) -> Result<Ending, Failure> {
-    let held = demerit::Held { spec, trace, link: arguments.link, format: arguments.format };
+    let held = demerit::Held {
+        spec,
+        trace,
+        link: arguments.link,
+        disk: arguments.disk.as_deref(),
+        format: arguments.format,
+    };
+    if let Some(output) = &arguments.output {
+        output::check_folder(output)?;
+        check_replaced(output, "device", |text| description::is_device(&LIBRARY, "", text))?;
+    }
     let (text, description) = demerit::demerit(&held)?;
     if let Some(output) = &arguments.output {
         output::write_whole(output, &description)?;
     }
     output::print(&text)?;
     Ok(Ending::done())
+}
+
+/// Says no to writing over a file that describes no `what`: it is something else of the user's.
+fn check_replaced(path: &Path, what: &str, is_one: impl FnOnce(&str) -> bool) -> Result<(), Failure> {
+    let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
+    if !is_file || fs::read_to_string(path).is_ok_and(|text| text.trim().is_empty() || is_one(&text)) {
+        return Ok(());
+    }
+    let why = format!("there is a file of this name that describes no {what}; name another, or remove it");
+    Err(Failure::Usage(format!("{}: {why}", path.display())))
 }
 
 fn is_target(what: &str) -> bool {

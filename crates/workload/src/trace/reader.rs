@@ -146,6 +146,12 @@ impl TraceReader {
         })
     }
 
+    /// The files, disks or units that the requests so far are of, by the numbers that they have there. One of no name is
+    /// of a text that tells none apart.
+    pub fn files(&self) -> &[String] {
+        &self.gathered.files
+    }
+
     /// A whole text at once.
     pub fn whole(label: &str, text: &[u8]) -> Result<Trace, TraceError> {
         let mut reader = TraceReader::new(label);

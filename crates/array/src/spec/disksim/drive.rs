@@ -18,12 +18,13 @@ pub(super) fn described(
 ) -> Result<DiskSimDrive, DiskSimError> {
     let mut out =
         Description { of: disk, scale: number(disk, "Time scale for overheads", 1.0)?, text: String::new() };
-    let wrong = |what: String| DiskSimError::new(label, what);
-    let model = disk.block("Model").ok_or_else(|| wrong(format!("`{}` has no `Model`", disk.name)))?;
+    let lacks =
+        |of: &Block, key: &str| DiskSimError::new(&of.place(key), format!("{} has no `{key}`", of.kind));
+    let model = disk.block("Model").ok_or_else(|| lacks(disk, "Model"))?;
     let mechanics = model.block("Mechanical Model");
-    let mechanics = mechanics.ok_or_else(|| wrong(format!("`{}` has no `Mechanical Model`", model.name)))?;
+    let mechanics = mechanics.ok_or_else(|| lacks(model, "Mechanical Model"))?;
     let layout = model.block("Layout Model");
-    let layout = layout.ok_or_else(|| wrong(format!("`{}` has no `Layout Model`", model.name)))?;
+    let layout = layout.ok_or_else(|| lacks(model, "Layout Model"))?;
     let name: String = disk.name.chars().filter(|c| c.is_alphanumeric() || "_-.".contains(*c)).collect();
     let sectors = needed(model, "Block count")?;
     let cylinders = needed(model, "Number of cylinders")?;
@@ -90,7 +91,9 @@ fn number(block: &Block, key: &str, otherwise: f64) -> Result<f64, DiskSimError>
 
 fn needed(block: &Block, key: &str) -> Result<f64, DiskSimError> {
     let found = block.number(key)?.filter(|number| *number > 0.0);
-    found.ok_or_else(|| DiskSimError::new(&block.name, format!("{} needs `{key}`, above zero", block.kind)))
+    found.ok_or_else(|| {
+        DiskSimError::new(&block.place(key), format!("{} needs `{key}`, above zero", block.kind))
+    })
 }
 
 /// Milliseconds that a sector takes over the slowest of interface, buses and controllers; zero where none says.
@@ -283,7 +286,10 @@ fn buffer(out: &mut Description<'_>) -> Result<(), DiskSimError> {
     let keeps_read = !out.is_set("Read-ahead over requested")?;
     let reads = ["none", "track", "cylinder", "segment", if keeps_read { "stream" } else { "next-track" }];
     let continuous = reads.get(truncated::<usize>(level)).ok_or_else(|| {
-        DiskSimError::new(&of.name, format!("`Buffer continuous read = {level}` lies beyond 4"))
+        DiskSimError::new(
+            &of.place("Buffer continuous read"),
+            format!("`Buffer continuous read = {level}` lies beyond 4"),
+        )
     })?;
     // Zero sets no bound.
     let most =

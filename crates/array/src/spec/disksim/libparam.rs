@@ -35,12 +35,32 @@ pub(super) struct Block {
     pub kind: String,
     /// Its name; empty inside another block.
     pub name: String,
-    entries: Vec<(String, Value)>,
+    entries: Vec<Entry>,
+    /// Its file, and the line on which it begins.
+    label: String,
+    line: usize,
+}
+
+/// `key = value`, and its line.
+#[derive(Clone, Debug, PartialEq)]
+struct Entry {
+    key: String,
+    value: Value,
+    line: usize,
 }
 
 impl Block {
+    fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
     pub fn get(&self, key: &str) -> Option<&Value> {
-        self.entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+        self.entry(key).map(|entry| &entry.value)
+    }
+
+    /// The file, and the line of `key`, or that on which the block begins.
+    pub fn place(&self, key: &str) -> String {
+        format!("{}:{}", self.label, self.entry(key).map_or(self.line, |entry| entry.line))
     }
 
     pub fn word(&self, key: &str) -> Option<&str> {
@@ -60,7 +80,7 @@ impl Block {
         let Some(word) = self.word(key) else { return Ok(None) };
         let number = word.parse::<f64>().ok().filter(|number| number.is_finite());
         number.map(Some).ok_or_else(|| {
-            DiskSimError::new(&self.name, format!("`{key} = {word}` of {} is not a number", self.kind))
+            DiskSimError::new(&self.place(key), format!("`{key} = {word}` of {} is not a number", self.kind))
         })
     }
 }
@@ -73,7 +93,7 @@ pub(super) fn blocks(
 ) -> Result<Vec<Block>, DiskSimError> {
     let mut taken = 0;
     let mut blocks = Vec::new();
-    Reader { label, text, at: 0, files, taken: &mut taken }.top(&mut blocks)?;
+    Reader { label, text, at: 0, lines: (0, 1), files, taken: &mut taken }.top(&mut blocks)?;
     Ok(blocks)
 }
 
@@ -81,6 +101,8 @@ struct Reader<'t> {
     label: &'t str,
     text: &'t str,
     at: usize,
+    /// A place before `at`, and its line.
+    lines: (usize, usize),
     files: &'t mut dyn FnMut(&str) -> Option<String>,
     taken: &'t mut u32,
 }
@@ -89,6 +111,20 @@ impl Reader<'_> {
     fn wrong(&self, what: impl Into<String>) -> DiskSimError {
         let line = self.text[..self.at].matches('\n').count() + 1;
         DiskSimError { place: format!("{}:{line}", self.label), what: what.into() }
+    }
+
+    /// The line of `at`, counted on from where it was asked for last.
+    fn line(&mut self) -> usize {
+        let (from, line) = if self.lines.0 <= self.at { self.lines } else { (0, 1) };
+        self.lines = (self.at, line + self.text[from..self.at].matches('\n').count());
+        self.lines.1
+    }
+
+    /// A block whose brace has just been read, to its end.
+    fn block(&mut self, kind: &str, name: &str, depth: u32) -> Result<Block, DiskSimError> {
+        let (label, line) = (self.label.to_owned(), self.line());
+        let entries = self.entries(depth)?;
+        Ok(Block { kind: kind.into(), name: name.into(), entries, label, line })
     }
 
     /// Past white space, commas and comments.
@@ -136,8 +172,7 @@ impl Reader<'_> {
                 (_, Some('{')) => {
                     self.at += 1;
                     let (kind, name) = words.split_once(' ').unwrap_or((&words, ""));
-                    let entries = self.entries(0)?;
-                    into.push(Block { kind: kind.into(), name: name.into(), entries });
+                    into.push(self.block(kind, name, 0)?);
                 }
                 // The brace may stand on the next line.
                 _ if !words.is_empty() => {
@@ -149,8 +184,7 @@ impl Reader<'_> {
                     }
                     self.at += 1;
                     let (kind, name) = words.split_once(' ').unwrap_or((&words, ""));
-                    let entries = self.entries(0)?;
-                    into.push(Block { kind: kind.into(), name: name.into(), entries });
+                    into.push(self.block(kind, name, 0)?);
                 }
                 _ => return Err(self.wrong("expected a block, `type NAME { … }`")),
             }
@@ -167,11 +201,12 @@ impl Reader<'_> {
         let Some(text) = (self.files)(file) else {
             return Err(self.wrong(format!("`source {file}`: there is no such file beside this one")));
         };
-        Reader { label: file, text: &text, at: 0, files: self.files, taken: self.taken }.top(into)
+        Reader { label: file, text: &text, at: 0, lines: (0, 1), files: self.files, taken: self.taken }
+            .top(into)
     }
 
     /// `key = value` up to the closing brace.
-    fn entries(&mut self, depth: u32) -> Result<Vec<(String, Value)>, DiskSimError> {
+    fn entries(&mut self, depth: u32) -> Result<Vec<Entry>, DiskSimError> {
         let mut entries = Vec::new();
         loop {
             self.skip();
@@ -187,7 +222,8 @@ impl Reader<'_> {
                         return Err(self.wrong(format!("expected `name = value` after `{key}`")));
                     }
                     self.at += 1;
-                    entries.push((key, self.value(depth + 1)?));
+                    let line = self.line();
+                    entries.push(Entry { key, value: self.value(depth + 1)?, line });
                 }
             }
         }
@@ -230,8 +266,7 @@ impl Reader<'_> {
         match self.peek() {
             Some('{') => {
                 self.at += 1;
-                let entries = self.entries(depth)?;
-                Ok(Value::Block(Block { kind: word, name: String::new(), entries }))
+                self.block(&word, "", depth).map(Value::Block)
             }
             // A part of a topology: `disksim_bus bus0 [ … ]`.
             Some('[') => {
