@@ -148,7 +148,7 @@ fn leave_unwritten(run: &mut Run, unwritten_bytes: u64) {
     for workload in &mut point.workloads {
         let all = workload.total().expect("it has a summary").clone();
         let bytes_per_s =
-            record::Figure { value: 4_096_000e9 / workload.measured_ns as f64, ..all.bytes_per_s.clone() };
+            record::Figure { value: 4_096_000e9 / workload.measured_ns as f64, ..all.bytes_per_s };
         workload.summary.push(record::OpSummary {
             op: record::Ops::One(record::Op::Write),
             bytes_per_s,
