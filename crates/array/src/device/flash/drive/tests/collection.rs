@@ -106,6 +106,18 @@ fn sequential_writes_copy_nothing_of_a_drive_that_they_have_gone_over_whatever_i
 }
 
 #[test]
+fn sequential_writes_copy_nothing_where_a_block_holds_several_runs_of_a_map() {
+    // Blocks of 1,024 pages: four runs that a stream would rewrite one after the other.
+    for scale in [3, 11] {
+        let pages = 262_144 * u64::from(scale);
+        let translation = Translation::Mapped { scale };
+        let params = FlashParams { capacity: nvme().page * pages, translation, ..nvme() };
+        let share = copied(params, 1_024, [pages * 2, pages], |n| n * 1_024 % (pages * 32));
+        assert!(share < 0.01, "scale {scale}: {share}");
+    }
+}
+
+#[test]
 fn sequential_writes_of_any_size_copy_nothing_of_a_page_map_that_they_have_gone_over() {
     for (sectors, planes, streams) in [(8, 1, 1), (8, 2, 3), (128, 4, 1), (200, 2, 2), (1024, 1, 4)] {
         let (params, pages) = scaled(11, Written::Steady, 0.12);
