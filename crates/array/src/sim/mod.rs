@@ -2,7 +2,8 @@
 //!
 //! [`Sim`] is five components beside the figures. Each owns its state, is lent by its methods' arguments what else it
 //! needs, and tells what has to follow by what it returns or by an [`Event`]; [`Sim`] calls the next. Downwards, from the
-//! jobs to the members, a component calls the one below it; upwards nobody calls: what ends is handed up by [`Sim`].
+//! jobs to the members, a component calls the one below it. `traffic` has the clock, the requests under way and the way back,
+//! and is lent to all: what the array answers, refuses or loses it sends by it. All else that ends is handed up by [`Sim`].
 //!
 //! The walk of a request, with no step back:
 //!
