@@ -231,8 +231,8 @@ impl Interface {
     }
 }
 
-/// Closed loops that say what a device does: seconds that `requests` take, one at a time, all but the first `before` of
-/// them, which are asked for too.
+/// Seconds that a device takes for `requests`, issued one at a time, behind the first `before` of them, which are issued and not
+/// counted.
 pub fn alone(params: &DeviceParams, before: usize, requests: impl Iterator<Item = (u64, u32, bool)>) -> f64 {
     let mut replay = Replay::new(params);
     let mut from = Instant::START;

@@ -123,24 +123,12 @@ mod tests {
     use super::*;
 
     fn tried(trials: Vec<Trial>) -> WhatIf {
-        WhatIf {
-            point: 1,
-            name: "writes".into(),
-            seeds: 3,
-            times: 1.5,
-            recorded_ops_per_s: 1_000.0,
-            recorded_low: None,
-            recorded_high: None,
-            again_ops_per_s: 1_000.0,
-            floor_ops: 0.02,
-            floor_p99: None,
-            trials,
-        }
+        sample::what_if(1, trials)
     }
 
     fn trial(change: &str, gain: f64) -> Trial {
         let ops = Effect { change: gain, low: gain - 0.01, high: gain + 0.01, is_there: gain.abs() > 0.02 };
-        Trial { change: change.into(), times: 1.0, ops, p99: None, operations: None, is_filling: false }
+        Trial { times: 1.0, ..sample::trial(change, ops) }
     }
 
     fn run() -> Run {

@@ -124,24 +124,21 @@ mod tests {
     }
 
     fn trial(change: &str, ops: Effect, p99: Option<Effect>) -> Trial {
-        Trial { change: change.into(), times: 1.5, ops, p99, operations: None, is_filling: false }
+        Trial { p99, ..sample::trial(change, ops) }
     }
 
     /// What is told of trials on an array that did `again` where the record has 1,000 a second.
     fn told(again: f64, trials: Vec<Trial>) -> Option<Finding> {
         let run = sample::run("quick", vec![sample::point(3, "reads", Vec::new())]);
+        let (recorded_low, recorded_high) = (Some(980.0), Some(1_020.0));
+        let tried = sample::what_if(3, trials);
         let tried = WhatIf {
-            point: 3,
-            name: "reads".into(),
             seeds: 5,
-            times: 1.5,
-            recorded_ops_per_s: 1_000.0,
-            recorded_low: Some(980.0),
-            recorded_high: Some(1_020.0),
+            recorded_low,
+            recorded_high,
             again_ops_per_s: again,
             floor_ops: 0.004,
-            floor_p99: None,
-            trials,
+            ..tried
         };
         what_if(&run, &tried)
     }

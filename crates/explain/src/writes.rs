@@ -19,7 +19,7 @@ pub(crate) fn cache_filling(point: &Point) -> Option<Draft> {
     let full = fill.unwritten_bytes as f64 / room as f64;
     let sentence = format!(
         "The write cache was still filling: {} of the {} written in the measured window stayed in its free room, {} of it \
-         full at the end. This rate lasts until it is full; the sustained rate is lower.",
+         full at the end. This rate lasts until it is full; the sustained rate may be lower.",
         Bytes::new(gained),
         Bytes::new(written),
         percent(full.min(1.0))

@@ -448,23 +448,11 @@ fn many_in_flight_that_wait_at_no_part_are_not_told_to_be_latency_bound_without_
 /// An effect that is there where it is not small.
 fn trial(change: &str, times: f64, gain: f64) -> Trial {
     let ops = Effect { change: gain, low: gain - 0.01, high: gain + 0.01, is_there: gain.abs() > 0.02 };
-    Trial { change: change.into(), times, ops, p99: None, operations: None, is_filling: false }
+    Trial { times, ..sample::trial(change, ops) }
 }
 
 fn tried(trials: Vec<Trial>) -> WhatIf {
-    WhatIf {
-        point: 0,
-        name: "reads".into(),
-        seeds: 3,
-        times: 1.5,
-        recorded_ops_per_s: 2_000.0,
-        recorded_low: None,
-        recorded_high: None,
-        again_ops_per_s: 2_000.0,
-        floor_ops: 0.02,
-        floor_p99: None,
-        trials,
-    }
+    WhatIf { recorded_ops_per_s: 2_000.0, again_ops_per_s: 2_000.0, ..sample::what_if(0, trials) }
 }
 
 #[test]

@@ -7,22 +7,19 @@ fn effect(change: f64, is_there: bool) -> Effect {
 }
 
 fn trial(change: &str, ops: Effect, p99: Option<Effect>) -> Trial {
-    Trial { change: change.into(), times: 1.1, ops, p99, operations: None, is_filling: false }
+    Trial { times: 1.1, p99, ..sample::trial(change, ops) }
 }
 
 fn tried(trials: Vec<Trial>) -> WhatIf {
     WhatIf {
-        point: 0,
-        name: "reads".into(),
         seeds: 5,
         times: 1.1,
-        recorded_ops_per_s: 1_000.0,
         recorded_low: Some(998.0),
         recorded_high: Some(1_002.0),
         again_ops_per_s: 1_001.0,
         floor_ops: 0.004,
         floor_p99: Some(0.03),
-        trials,
+        ..sample::what_if(0, trials)
     }
 }
 

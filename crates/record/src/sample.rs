@@ -11,11 +11,11 @@ use units::convert::{narrow, truncated};
 
 use crate::names::{fact, series};
 use crate::{
-    CampaignCell, CheaperDesign, Class, ClassSecond, CloseCall, CpuUse, DesignCounts, DesignFigure,
-    DesignMargins, DesignReliability, DesignUnit, DeviceCounters, Edges, Ending, Engine, EngineUsed,
-    Environment, Exploration, FactorLevel, FrontDesign, Histogram, NeighbourDesign, Op, OpTotal, PlanSource,
-    Point, PointKind, RequirementCost, ResponseMap, Run, SCHEMA_VERSION, Search, Series, Target, Tool,
-    WorkerResult, WorkloadResult, World, summarise,
+    Behalf, CampaignCell, CheaperDesign, Class, ClassSecond, ClassShare, CloseCall, CpuUse, DesignCounts,
+    DesignFigure, DesignMargins, DesignReliability, DesignUnit, DeviceCounters, Edges, Effect, Ending,
+    Engine, EngineUsed, Environment, Exploration, FactorLevel, FrontDesign, Histogram, NeighbourDesign, Op,
+    OpTotal, PlanSource, Point, PointKind, RequirementCost, ResponseMap, Run, SCHEMA_VERSION, Search, Series,
+    Target, Tool, Trial, WhatIf, WorkerResult, WorkloadResult, World, summarise,
 };
 
 /// Requests of one kind that a sample workload makes.
@@ -320,6 +320,33 @@ pub fn cell(levels: Vec<FactorLevel>) -> CampaignCell {
         runs: 0,
         blocks: 0,
         lack: None,
+    }
+}
+
+/// What a class did at a part: so many visits, with the mean times that each waited and was served.
+pub fn visits(op: Behalf, component: &str, visits: u64, wait_ns: f64, service_ns: f64) -> ClassShare {
+    ClassShare { op, size_bytes: 0, component: component.into(), visits, wait_ns, service_ns }
+}
+
+/// A trial with something half as fast again, and what it changes in rate.
+pub fn trial(change: &str, ops: Effect) -> Trial {
+    Trial { change: change.into(), times: 1.5, ops, p99: None, operations: None, is_filling: false }
+}
+
+/// Trials of a point with three seeds, where the unchanged array repeats the 1,000 requests a second that were recorded.
+pub fn what_if(point: u32, trials: Vec<Trial>) -> WhatIf {
+    WhatIf {
+        point,
+        name: "reads".into(),
+        seeds: 3,
+        times: 1.5,
+        recorded_ops_per_s: 1_000.0,
+        recorded_low: None,
+        recorded_high: None,
+        again_ops_per_s: 1_000.0,
+        floor_ops: 0.02,
+        floor_p99: None,
+        trials,
     }
 }
 

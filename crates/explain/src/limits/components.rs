@@ -207,7 +207,7 @@ fn of_kind(kind: &str, all: &[Busy<'_>], elsewhere: f64, most_waiting: f64) -> U
     Use { part, what, share, amount: None, unit: "share".into(), is_even, basis, idle, queue: Some(queue) }
 }
 
-/// The parts of a kind that are told of, how busy they are, and on what evidence.
+/// Which parts of a kind a finding names, how busy they are, and on what evidence.
 struct Named {
     part: String,
     share: f64,
@@ -223,7 +223,7 @@ fn mean_of(parts: &[Busy<'_>]) -> f64 {
     parts.iter().map(|part| part.share).sum::<f64>() / parts.len().max(1) as f64
 }
 
-/// Of those that are as busy as the busiest of `all`.
+/// Those that are as busy as the busiest of `all`.
 fn of_several(kind: &str, as_busy: &[&Busy<'_>], all: &[Busy<'_>]) -> Named {
     let names: Vec<&str> = as_busy.iter().map(|part| part.name).collect();
     let share = as_busy.iter().map(|part| part.share).sum::<f64>() / as_busy.len() as f64;
@@ -238,7 +238,7 @@ fn of_one(one: Busy<'_>, all: &[Busy<'_>], slow: Option<&str>) -> Named {
     Named { part: one.name.to_owned(), share: one.share, basis }
 }
 
-/// Of all that work, which are alike.
+/// All that work, which are alike.
 fn of_even(kind: &str, parts: &[Busy<'_>], most: f64, all: usize) -> Named {
     let mean = mean_of(parts);
     let inside = inside(parts.iter().max_by(|one, other| one.share.total_cmp(&other.share)));
@@ -298,7 +298,7 @@ pub(super) fn operations_per_request(point: &Point) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use record::Breakdown;
-    use record::sample;
+    use record::sample::{self, visits};
 
     use super::super::FULL;
     use super::*;
@@ -317,10 +317,6 @@ mod tests {
             ["disk", "controller bus", "stripe locks"].map(plural),
             ["disks", "controller buses", "stripe locks"]
         );
-    }
-
-    fn class(op: Behalf, component: &str, visits: u64, wait_ns: f64, service_ns: f64) -> ClassShare {
-        ClassShare { op, size_bytes: 0, component: component.into(), visits, wait_ns, service_ns }
     }
 
     fn component(name: &str, utilisation: f64, wait_ns: u64) -> Component {
@@ -343,15 +339,15 @@ mod tests {
         let of = |classes| elsewhere(&modelled(Vec::new(), classes), ELAPSED);
         assert_eq!(of(Vec::new()), 8.0);
         // 1,000 times 15 ms and 5 ms of 10 s.
-        assert_eq!(of(vec![class(Behalf::HostRead, "disk 0", 1_000, 15e6, 5e6)]), 6.0);
-        assert_eq!(of(vec![class(Behalf::Prefetch, "disk 0", 1_000, 15e6, 5e6)]), 8.0, "a cache's own");
-        assert_eq!(of(vec![class(Behalf::HostRead, "disk 0", 1, ELAPSED, 0.0)]), 7.0);
+        assert_eq!(of(vec![visits(Behalf::HostRead, "disk 0", 1_000, 15e6, 5e6)]), 6.0);
+        assert_eq!(of(vec![visits(Behalf::Prefetch, "disk 0", 1_000, 15e6, 5e6)]), 8.0, "a cache's own");
+        assert_eq!(of(vec![visits(Behalf::HostRead, "disk 0", 1, ELAPSED, 0.0)]), 7.0);
         assert_eq!(
-            of(vec![class(Behalf::HostRead, "disk 0", 1, ELAPSED + 1.0, 0.0)]),
+            of(vec![visits(Behalf::HostRead, "disk 0", 1, ELAPSED + 1.0, 0.0)]),
             8.0,
             "it has not ended"
         );
-        assert_eq!(of(vec![class(Behalf::HostWrite, "disk 0", 1_000, 200e6, 0.0)]), 0.0);
+        assert_eq!(of(vec![visits(Behalf::HostWrite, "disk 0", 1_000, 200e6, 0.0)]), 0.0);
     }
 
     #[test]
@@ -363,13 +359,13 @@ mod tests {
             [busy.waiting, busy.for_cache, busy.background]
         };
         let all = [
-            class(Behalf::HostRead, "disk 0", 100, 1e8, 5e7),
-            class(Behalf::Destage, "disk 0", 50, 4e8, 5e7),
-            class(Behalf::Background, "disk 0", 50, 9e8, 5e7),
+            visits(Behalf::HostRead, "disk 0", 100, 1e8, 5e7),
+            visits(Behalf::Destage, "disk 0", 50, 4e8, 5e7),
+            visits(Behalf::Background, "disk 0", 50, 9e8, 5e7),
         ];
         assert_eq!(of(&all), [1.0, 2.0, 0.25 * 0.8]);
-        assert_eq!(of(&[class(Behalf::HostRead, "disk 0", 10, 2.0 * ELAPSED, 1.0)]), [0.0, 0.0, 0.0]);
-        assert_eq!(of(&[class(Behalf::Background, "disk 0", 10, 1e9, 0.0)]), [0.0; 3], "nothing was served");
+        assert_eq!(of(&[visits(Behalf::HostRead, "disk 0", 10, 2.0 * ELAPSED, 1.0)]), [0.0, 0.0, 0.0]);
+        assert_eq!(of(&[visits(Behalf::Background, "disk 0", 10, 1e9, 0.0)]), [0.0; 3], "nothing was served");
         let unkept = all.map(|one| ClassShare { visits: 0, ..one });
         assert_eq!((of(&unkept), of(&[])), ([0.3, 0.0, 0.0], [0.3, 0.0, 0.0]));
     }
@@ -493,9 +489,9 @@ mod tests {
             component("controller 0 bus", 0.5, 0),
         ];
         let classes = vec![
-            class(Behalf::HostRead, "disk 0", 1_000, 10e6, 5e6),
-            class(Behalf::Prefetch, "disk 1", 1_000, 90e6, 5e6),
-            class(Behalf::HostRead, "controller 0 bus", 1_000, 0.0, 5e6),
+            visits(Behalf::HostRead, "disk 0", 1_000, 10e6, 5e6),
+            visits(Behalf::Prefetch, "disk 1", 1_000, 90e6, 5e6),
+            visits(Behalf::HostRead, "controller 0 bus", 1_000, 0.0, 5e6),
         ];
         let point = modelled(components, classes);
         let found = of_breakdown(&point);

@@ -14,7 +14,7 @@ use crate::draft::{Draft, percent};
 /// Flushes that are the limit are so much of the response time.
 const MOST: f64 = 0.5;
 
-/// What else is told.
+/// What to do about flushes of a virtual array.
 const REMEDY: &str = "Sync less often (`sync`, `flush_every`, `flushes`), have more writes share a flush, or protect the cache \
                       that has to be written out (`cache.protected`: a battery or flash; drives with protection against power loss).";
 

@@ -38,7 +38,7 @@ pub(super) fn operations(point: &Point) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use record::sample::{self, Stream};
-    use record::{Behalf, Breakdown, ClassShare};
+    use record::{Behalf, Breakdown};
 
     use super::*;
 
@@ -47,14 +47,7 @@ mod tests {
         let stream = Stream { op, size_bytes: 4096, per_s: 100, median_ns: 10_000_000, spread: 0.0 };
         let mut point = sample::point(0, "p", vec![sample::workload("main", &[stream])]);
         let written: u64 = point.workloads[0].totals.iter().map(|total| total.bytes).sum();
-        let class = |component: &str, visits| ClassShare {
-            op: Behalf::HostWrite,
-            size_bytes: 0,
-            component: component.into(),
-            visits,
-            wait_ns: 0.0,
-            service_ns: 1.0,
-        };
+        let class = |component, visits| sample::visits(Behalf::HostWrite, component, visits, 0.0, 1.0);
         let disk = Component {
             name: "disk 0".into(),
             read_bytes: Some(units::convert::truncated(read * written as f64)),

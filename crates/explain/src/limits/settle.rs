@@ -229,7 +229,7 @@ pub fn unsettled(run: &str, open: &Finding, tried: &WhatIf) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use record::{Behalf, Breakdown, ClassShare, Effect, sample};
+    use record::{Behalf, Breakdown, Effect, sample};
 
     use super::*;
 
@@ -237,21 +237,9 @@ mod tests {
     fn tried(times: f64, gains: &[(&str, f64)]) -> WhatIf {
         let trial = |(change, gain): &(&str, f64)| {
             let ops = Effect { change: *gain, low: gain - 0.001, high: gain + 0.001, is_there: true };
-            Trial { change: (*change).into(), times, ops, p99: None, operations: None, is_filling: false }
+            Trial { times, ..sample::trial(change, ops) }
         };
-        WhatIf {
-            point: 4,
-            name: "reads".into(),
-            seeds: 3,
-            times,
-            recorded_ops_per_s: 1_000.0,
-            recorded_low: None,
-            recorded_high: None,
-            again_ops_per_s: 1_000.0,
-            floor_ops: 0.02,
-            floor_p99: None,
-            trials: gains.iter().map(trial).collect(),
-        }
+        WhatIf { times, ..sample::what_if(4, gains.iter().map(trial).collect()) }
     }
 
     fn run() -> Run {
@@ -333,14 +321,7 @@ mod tests {
 
     #[test]
     fn a_part_behind_the_planner_is_told_with_the_operations_of_disks_for_each_request() {
-        let class = |component: &str, visits| ClassShare {
-            op: Behalf::HostWrite,
-            size_bytes: 0,
-            component: component.into(),
-            visits,
-            wait_ns: 0.0,
-            service_ns: 1.0,
-        };
+        let class = |component, visits| sample::visits(Behalf::HostWrite, component, visits, 0.0, 1.0);
         let mut run = run();
         let classes = vec![class("host 0 processor", 100), class("disk 0", 3_120)];
         run.points[1].breakdown = Some(Breakdown { classes, ..Breakdown::default() });

@@ -37,7 +37,7 @@ pub(super) struct Covering {
     turn: u64,
     turns: u64,
     /// The order of its own units, which of them was tried last, and before which none is free.
-    order: Passes,
+    passes: Passes,
     tried: u64,
     place: u64,
     covered: Vec<u64>,
@@ -94,7 +94,7 @@ impl Covering {
             slots: Permutation::new(slots, key("order")),
             turn: u64::from(part.index) % slots,
             turns: u64::from(part.of),
-            order: Passes::new(own, key(&format!("units/{}", part.index)), 0),
+            passes: Passes::new(own, key(&format!("units/{}", part.index)), 0),
             tried: 0,
             place: 0,
             covered: vec![0; narrow::<usize>(own.div_ceil(64))],
@@ -107,11 +107,11 @@ impl Covering {
     /// Nothing is covered but what lies behind the end of the region.
     fn begin(&mut self) {
         let covered: u64 = self.covered.iter().map(|units| u64::from(units.count_ones())).sum();
-        assert_eq!(covered + self.left, self.order.order().len(), "what is not covered is left");
+        assert_eq!(covered + self.left, self.passes.order().len(), "what is not covered is left");
         self.covered.fill(0);
-        self.left = self.order.order().len();
+        self.left = self.passes.order().len();
         let per_slot = self.per_slot;
-        for own in 0..self.order.order().len() / per_slot {
+        for own in 0..self.passes.order().len() / per_slot {
             let first = self.slots.at(self.turn + own * self.turns) * per_slot;
             let inside = self.units.saturating_sub(first).min(per_slot);
             (inside..per_slot).for_each(|within| self.take(own * per_slot + within));
@@ -122,16 +122,16 @@ impl Covering {
     /// next [`TRIES`] places has them, else what the next unit has that is free.
     fn found(&mut self, wanted: u64, align: u64) -> (u64, u64) {
         for _ in 0..TRIES {
-            self.tried = (self.tried + 1) % self.order.order().len();
-            let place = self.place_at(self.order.order().at(self.tried), wanted, align);
+            self.tried = (self.tried + 1) % self.passes.order().len();
+            let place = self.place_at(self.passes.order().at(self.tried), wanted, align);
             if place.1 == wanted {
                 return place;
             }
         }
-        while self.is_covered(self.order.order().at(self.place)) {
-            self.place = (self.place + 1) % self.order.order().len();
+        while self.is_covered(self.passes.order().at(self.place)) {
+            self.place = (self.place + 1) % self.passes.order().len();
         }
-        self.place_at(self.begin_of_gap(self.order.order().at(self.place), wanted), wanted, align)
+        self.place_at(self.begin_of_gap(self.passes.order().at(self.place), wanted), wanted, align)
     }
 
     /// The first of the free units before `unit` and `unit` itself, of which a request of `wanted` units from there covers
@@ -170,7 +170,7 @@ impl Covering {
         debug_assert!(self.left > 0, "more units are covered than there are");
         debug_assert!(!self.is_covered(unit), "no unit may be covered twice in a pass");
         self.covered[narrow::<usize>(unit / 64)] |= 1 << (unit % 64);
-        debug_assert!(unit < self.order.order().len(), "unit {unit} is none of this worker's");
+        debug_assert!(unit < self.passes.order().len(), "unit {unit} is none of this worker's");
         self.left -= 1;
     }
 
@@ -178,7 +178,7 @@ impl Covering {
     /// its `len` bytes it asks for.
     pub(super) fn next(&mut self, len: u32, align: u64) -> (u64, u32) {
         if self.left == 0 {
-            self.order.turn_over();
+            self.passes.turn_over();
             self.begin();
         }
         assert!(self.left > 0, "a pass over no unit has no end");
@@ -195,6 +195,8 @@ impl Covering {
 #[cfg(test)]
 mod tests {
     use units::Bytes;
+
+    use std::collections::BTreeSet;
 
     use super::*;
 
@@ -281,18 +283,29 @@ mod tests {
     }
 
     #[test]
-    fn each_pass_covers_all_of_it_again() {
+    fn each_pass_covers_all_of_it_again_in_an_order_of_its_own() {
         let grain =
             Grain { align: Bytes::new(512), largest: Bytes::new(2048), keeps_slots: true, mixed: true };
         let region = Region { start: Bytes::ZERO, len: Bytes::new(64 << 10) };
         let mut covering = Covering::new(region, Part::WHOLE, grain, Streams::new(1), "test");
         let mut bytes = 0;
         let sizes = [512, 2048];
+        let mut passes = vec![Vec::new()];
         for draw in 0..10_000 {
-            bytes += u64::from(covering.next(sizes[draw % 2], 1).1);
+            let (at, len) = covering.next(sizes[draw % 2], 1);
+            bytes += u64::from(len);
+            passes.last_mut().unwrap().push(at);
             if covering.left == 0 {
                 assert_eq!(bytes % (64 << 10), 0);
+                passes.push(Vec::new());
             }
         }
+        // A pass that goes on in the order of the one before has most of its neighbours.
+        let neighbours = |pass: &[u64]| -> BTreeSet<(u64, u64)> {
+            pass.windows(2).map(|pair| (pair[0], pair[1])).collect()
+        };
+        let alike = |pair: &[Vec<u64>]| neighbours(&pair[0]).intersection(&neighbours(&pair[1])).count();
+        let most = passes[..20].windows(2).map(alike).max().unwrap();
+        assert!(most * 5 < passes[0].len(), "{most} of {}", passes[0].len());
     }
 }

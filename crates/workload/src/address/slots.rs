@@ -22,7 +22,7 @@ pub(super) struct Slots {
 #[derive(Clone, Debug)]
 pub(super) enum Draw {
     Once {
-        order: Passes,
+        passes: Passes,
         turn: u64,
         turns: u64,
     },
@@ -81,7 +81,7 @@ impl Passes {
         Passes { key, pass, order: Permutation::new(len, of_pass) }
     }
 
-    /// The pass under way.
+    /// The order of the pass under way.
     #[inline(always)]
     pub(super) fn order(&self) -> &Permutation {
         &self.order
@@ -119,7 +119,7 @@ impl Slots {
         let draw = match pattern {
             Pattern::Random => Draw::Once {
                 // Of more workers than slots some begin in a later pass.
-                order: Passes::new(slots, shared_key("order"), u64::from(part.index) / slots),
+                passes: Passes::new(slots, shared_key("order"), u64::from(part.index) / slots),
                 turn: u64::from(part.index) % slots,
                 turns: u64::from(part.of),
             },
@@ -181,7 +181,7 @@ impl Draw {
     #[inline]
     fn next(&mut self) -> u64 {
         match self {
-            Draw::Once { order, turn, turns } => once(order, turn, *turns),
+            Draw::Once { passes, turn, turns } => once(passes, turn, *turns),
             Draw::InTurn { turn, turns, slots } => {
                 let slot = *turn;
                 debug_assert!(slot < *slots, "a turn is one of the slots");

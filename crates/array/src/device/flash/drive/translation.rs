@@ -70,10 +70,9 @@ pub(super) const RUN: u64 = 256;
 /// How many pages of a drive one of its map stands for: so many runs that follow each other share one of the map. A stream
 /// is one in the map too, and a part of the drive the same part of it.
 ///
-/// What is written at random enters the map page by page, so that the state of the map changes so many times as soon as
-/// that of the drive would. A stream cannot: it would write each run of the map as often before it goes on, which would
-/// look hot and leave holes that no stream leaves. Of a stream one page of so many enters the map, at so many times the
-/// cost.
+/// Of random writes every page enters the map, whose state so changes `scale` times as soon as that of the drive. Of a
+/// stream one page of `scale` enters the map, at `scale` times the cost: entered one by one its pages would write each run of
+/// the map `scale` times before the next, which looks hot and leaves holes that no stream leaves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale(u64);
 

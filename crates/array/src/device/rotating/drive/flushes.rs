@@ -1,14 +1,14 @@
 //! Flushes: the drive writes out what it has acknowledged.
 //!
-//! **Invariant:** a flush is service of its drive as far as no command is served meanwhile; what comes while it goes on waits
-//! for it. So the drive is never busy twice.
+//! **Invariant:** a drive serves a command or a flush, never both: a flush counts as service from the end of the command before it, and
+//! a command that comes during a flush waits for its end.
 
 use units::Instant;
 
 use super::Drive;
 use crate::meter::Class;
 
-/// The time in which the drive serves flushes, of those that came last.
+/// The last flushes of a drive that followed each other without a gap, as one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flushing {
     from: u64,
@@ -16,12 +16,12 @@ pub(super) struct Flushing {
 }
 
 impl Flushing {
-    /// From when a command is served that starts at `now` and ends at `end`: it waits for a flush that goes on meanwhile.
+    /// When the service of a command begins that starts at `now` and ends at `end`: after a flush in between.
     pub fn served_from(self, now: u64, end: u64) -> u64 {
         if end > self.from { now.max(self.until.min(end)) } else { now }
     }
 
-    /// Another flush goes on from `from` to `until`, which is no earlier than the ends of those before.
+    /// Adds a flush that is served from `from` to `until`, which is no earlier than the ends of those before.
     fn extend(&mut self, from: u64, until: u64) {
         if from > self.until {
             self.from = from;
