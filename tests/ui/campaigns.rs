@@ -20,7 +20,7 @@ fn a_campaign_has_every_cell_with_the_figures_of_its_run() {
     let listed = page.json("/api/campaigns");
     let own = &listed["campaigns"][0];
     assert_eq!(
-        (&own["name"], &own["runs_done"], &own["runs_asked"]),
+        (&own["name"], &own["runs_done"], &own["runs_planned"]),
         (&json!("queues"), &json!(7), &json!(8))
     );
     let told = page.json("/api/campaigns/queues");
@@ -63,7 +63,7 @@ fn void_and_skipped_cells_are_no_done_ones_and_have_their_reason() {
     user.fathom("campaign campaign.toml -q").with(4);
     let page = Page::start(&user);
     let own = &page.json("/api/campaigns")["campaigns"][0];
-    let counts = (&own["runs_done"], &own["runs_asked"], &own["lacking"]);
+    let counts = (&own["runs_done"], &own["runs_planned"], &own["lacking"]);
     assert_eq!(counts, (&json!(2), &json!(6), &json!(4)), "runs of another file of the name are none of it");
     let told = page.json("/api/campaigns/modes");
     let state = |mode: &str| -> Vec<(String, String)> {

@@ -63,7 +63,7 @@ export interface CampaignRow {
   runs: number;
   /** Runs that count, of those that it has; as many as there are where that is not known. */
   runs_done: number;
-  runs_asked: number | null;
+  runs_planned: number | null;
   /** Runs that do not count: void, skipped, aborted. */
   lacking: number;
   started: string;
@@ -214,7 +214,7 @@ export interface LabPoint {
   requests?: number;
 }
 
-export interface HeldAgainst {
+export interface PublishedFigure {
   label: string;
   depth: number | null;
   iops: number | null;
@@ -241,7 +241,7 @@ export interface LabAnswer {
   knee: number | null;
   limit: { part: string; evidence: string } | null;
   breakdown: { depth: number; parts: { part: string; waiting_us: number; service_us: number }[] }[];
-  held_against: HeldAgainst[];
+  published: PublishedFigure[];
   slots: Slot[];
   usable_bytes: number;
   effort?: 'quick' | 'full';

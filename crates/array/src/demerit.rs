@@ -17,7 +17,7 @@ const TICK_NS: u64 = 10;
 
 /// The requests of a replay, as a device gets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct ReplayRequest {
     /// First sector.
     pub first: u64,
     /// Sectors, at least one.
@@ -61,7 +61,7 @@ impl Replay {
     }
 
     /// Asks for one request more. Instants ascend: one that lies before its predecessor is taken as that.
-    pub fn ask(&mut self, asked: Asked) {
+    pub fn ask(&mut self, asked: ReplayRequest) {
         self.measured.push(ticks(asked.measured));
         match asked.arrives {
             Arrives::At(at) => self.now = self.now.max(at),
@@ -69,7 +69,7 @@ impl Replay {
         }
         self.serve_until(self.now);
         let class = if asked.write { Class::HostWrite } else { Class::HostRead };
-        let Asked { first, sectors, write, .. } = asked;
+        let ReplayRequest { first, sectors, write, .. } = asked;
         let command = Command { first, sectors, tag: 0, write, class, ready: self.now, given: self.now };
         match self.device.submit(self.now, command) {
             Submitted::Ends(end) => {
@@ -241,7 +241,7 @@ pub fn alone(params: &DeviceParams, before: usize, requests: impl Iterator<Item 
         if number == before {
             from = replay.now;
         }
-        replay.ask(Asked { first, sectors, write, arrives, measured: Nanos::ZERO });
+        replay.ask(ReplayRequest { first, sectors, write, arrives, measured: Nanos::ZERO });
     }
     (replay.now - from).as_secs_f64()
 }
@@ -252,8 +252,14 @@ mod tests {
     use crate::device::QueueParams;
     use crate::device::queue::Service;
 
-    fn asked(arrives: Arrives, measured_us: u64) -> Asked {
-        Asked { first: 0, sectors: 8, write: false, arrives, measured: Nanos::from_micros(measured_us) }
+    fn asked(arrives: Arrives, measured_us: u64) -> ReplayRequest {
+        ReplayRequest {
+            first: 0,
+            sectors: 8,
+            write: false,
+            arrives,
+            measured: Nanos::from_micros(measured_us),
+        }
     }
 
     fn server() -> DeviceParams {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use document::{
-    Errors, Fields, Key, Mistakes, Node, Place, SourceText, Table, Value, Wrong, nearest, one_or_more,
+    Errors, Fields, Key, Mistakes, Node, SourceText, Table, TextSpan, Value, Wrong, nearest, one_or_more,
 };
 use record::Metric;
 use units::{BytesPerSecond, Nanos, OpsPerSecond, Share};
@@ -72,7 +72,7 @@ impl Campaign {
         let source = SourceText::new(label, text, 0);
         let twice = |key: &str| format!("give `{key}` once");
         let campaign = document::parse(&source, twice, &mistakes).map(|table| {
-            let whole = Place::new(&source, 0..0);
+            let whole = TextSpan::new(&source, 0..0);
             read(&Fields::new("", &table, &whole, &mistakes))
         });
         mistakes.finish(campaign)
@@ -144,7 +144,7 @@ fn check_levels(fields: &Fields<'_>, campaign: &Campaign) {
 }
 
 /// What of `name = level` the campaign does not have, and where that stands.
-fn stray<'t>(campaign: &Campaign, name: &'t Key, level: &'t Node) -> Option<(&'t Place, String)> {
+fn stray<'t>(campaign: &Campaign, name: &'t Key, level: &'t Node) -> Option<(&'t TextSpan, String)> {
     let known = || campaign.factors.iter().map(|factor| factor.name.as_str());
     let Some(factor) = campaign.factor(&name.text) else {
         let near = nearest(&name.text, known()).map(|near| format!("did you mean `{near}`?"));
@@ -275,7 +275,7 @@ fn read_factor(name: &str, fields: &Fields<'_>) -> Factor {
     }
 }
 
-fn check_factor(fields: &Fields<'_>, place: &Place, factor: &Factor) {
+fn check_factor(fields: &Fields<'_>, place: &TextSpan, factor: &Factor) {
     let wrong = |why: &str, help: &str| {
         let message = format!("`factors.{}`: {why}", factor.name);
         fields.mistakes().wrong(place, document::Wrong::new(message, help));

@@ -18,14 +18,14 @@ mod theory;
 mod unfinished;
 
 pub use effects::{
-    CellFigure, Change, Directions, Effect, Effects, FALSE_EFFECTS, FactorLevels, FigureEffects, HeldClaim,
-    RunFigure, Way, effects, figures, figures_of, is_filling, mix, titles_of,
+    CellFigure, Change, CheckedClaim, Directions, Effect, Effects, FALSE_EFFECTS, FactorLevels,
+    FigureEffects, RunFigure, Way, effects, figures, figures_of, is_filling, mix, titles_of,
 };
 pub use factor::{Check, Factor, HEALTH, Means, fill};
 pub use file::{Campaign, Claim, RUNS_MOST};
 pub use health::{health_proof, with_health};
 pub use notes::{aliases_told, claims_of_no_point};
-pub use published::{Agreement, HeldFigure, Published};
+pub use published::{Agreement, CheckedFigure, Published};
 pub use schedule::{Turn, TurnKey, every_cell, schedule};
 pub use theory::Theory;
 pub use unfinished::Unfinished;

@@ -6,7 +6,7 @@ use record::{CampaignCell, CellLack, Grade, Run, level_name};
 use stats::factorial::{Alias, Design, Term};
 
 use crate::condition::conditions;
-use crate::effects::{HeldClaim, Varied, design, label, listed};
+use crate::effects::{CheckedClaim, Varied, design, label, listed};
 use crate::file::Claim;
 use crate::misnamed::misnamed;
 use crate::unfinished::Unfinished;
@@ -16,7 +16,7 @@ use crate::unfinished::Unfinished;
 pub(crate) fn notes(
     of: &[(&Run, &CampaignCell)],
     factors: &[Varied],
-    claims: &[HeldClaim],
+    claims: &[CheckedClaim],
     unfinished: Option<&Unfinished>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
@@ -227,7 +227,7 @@ pub fn claims_of_no_point(claims: &[Claim], titles: &BTreeSet<String>) -> Vec<St
 const TITLES: usize = 6;
 
 /// Claims of points that nobody measured.
-fn unheld(of: &[(&Run, &CampaignCell)], held: &[HeldClaim]) -> Vec<String> {
+fn unheld(of: &[(&Run, &CampaignCell)], held: &[CheckedClaim]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     let claims = || of.iter().flat_map(|(run, cell)| cell.claims.iter().map(move |claim| (*run, claim)));
     for (_, claim) in claims() {

@@ -16,7 +16,7 @@ pub struct Published {
     /// Times that the arrays were asked, each with another seed.
     pub rounds: u32,
     /// Its figures, and what else was said, in the order of the group.
-    pub figures: Vec<HeldFigure>,
+    pub figures: Vec<CheckedFigure>,
     /// Of the figures that count, all together.
     pub all: Agreement,
     /// Of those that no model was fitted with.
@@ -35,7 +35,7 @@ pub struct Published {
 
 /// One published figure or statement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HeldFigure {
+pub struct CheckedFigure {
     /// Its number in its source.
     pub id: String,
     /// Where it was published.
@@ -78,7 +78,7 @@ pub struct Agreement {
     pub worst: Option<u32>,
 }
 
-impl HeldFigure {
+impl CheckedFigure {
     /// How far it is off, as a part of the published value; `None` of a statement, and where there is no answer.
     pub fn error(&self) -> Option<f64> {
         let answer = self.answer.filter(|_| self.case.kind == ClaimKind::Figure)?;
@@ -129,7 +129,7 @@ fn of_group(group: &str, runs: &[(&Run, &CampaignCell)]) -> Published {
         .map(|(run, cell)| answered(run, cell).filter(|one| one.case.group == group).collect::<Vec<_>>())
         .filter(|own| !own.is_empty())
         .collect();
-    let mut figures: Vec<HeldFigure> = Vec::new();
+    let mut figures: Vec<CheckedFigure> = Vec::new();
     for Answered { claim, case, .. } in rounds.iter().flatten() {
         if figures.iter().any(|known| known.id == claim.point) {
             continue;
@@ -163,7 +163,7 @@ fn of_group(group: &str, runs: &[(&Run, &CampaignCell)]) -> Published {
     group
 }
 
-fn held(claim: &FigureClaim, case: &PublishedCase, answers: &[f64]) -> HeldFigure {
+fn held(claim: &FigureClaim, case: &PublishedCase, answers: &[f64]) -> CheckedFigure {
     let logs = answers.iter().map(|answer| answer.ln()).sum::<f64>() / answers.len() as f64;
     let answer = (!answers.is_empty()).then(|| logs.exp()).filter(|mean| mean.is_finite());
     let interval = Estimate::of_repeats(answers).map(Estimate::interval);
@@ -177,7 +177,7 @@ fn held(claim: &FigureClaim, case: &PublishedCase, answers: &[f64]) -> HeldFigur
         }
         (answer, _) => Some(answer.is_some_and(keeps)),
     };
-    HeldFigure {
+    CheckedFigure {
         id: claim.point.clone(),
         by: claim.by.clone(),
         metric: claim.metric.clone(),
@@ -191,7 +191,7 @@ fn held(claim: &FigureClaim, case: &PublishedCase, answers: &[f64]) -> HeldFigur
 }
 
 /// Of the figures that count, and that `is_asked` says.
-fn agreement(figures: &[HeldFigure], is_asked: impl Fn(&HeldFigure) -> bool) -> Agreement {
+fn agreement(figures: &[CheckedFigure], is_asked: impl Fn(&CheckedFigure) -> bool) -> Agreement {
     let own = figures.iter().enumerate().filter(|(_, figure)| figure.counts() && is_asked(figure));
     let mut errors: Vec<(f64, usize)> =
         own.filter_map(|(place, figure)| Some((figure.error()?.abs(), place))).collect();

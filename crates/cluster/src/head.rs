@@ -22,7 +22,7 @@ use crate::hosts::Hosts;
 use crate::lengths::same_addresses;
 use crate::link::Link;
 use crate::merge::{add, counted, driven_by, in_order, ways};
-use crate::message::{Asked, Hello, Message};
+use crate::message::{Hello, Message, WhichLoad};
 use crate::wire::{Unknown, WireWrote, wrote_in, wrote_out};
 
 /// Why a state is not brought about.
@@ -132,7 +132,7 @@ impl Head {
         let is_load = |task: &Task| matches!(task, Task::Load(own) if own == load);
         let at = self.plan.points().iter().position(|point| is_load(&point.task));
         let shift = self.shift(load);
-        let load = at.map_or_else(|| Asked::Workloads(load.workloads.clone()), Asked::Point);
+        let load = at.map_or_else(|| WhichLoad::Workloads(load.workloads.clone()), WhichLoad::Point);
         let others = std::mem::take(&mut self.wrote);
         let own = (0, wrote_out(&self.world.wrote()));
         let load = Orders { load, shift, wrote: others.iter().cloned().chain([own]).collect() };
@@ -330,6 +330,10 @@ pub fn over(link: &Link) {
 impl World for Head {
     fn kind(&self) -> record::World {
         self.world.kind()
+    }
+
+    fn models_host(&self) -> bool {
+        self.world.models_host()
     }
 
     fn environment(&self) -> Environment {

@@ -11,7 +11,7 @@ use workload::tally::Interval;
 use crate::clock::{ClockWatch, Sample};
 use crate::error::{ClusterError, Refused};
 use crate::link::Link;
-use crate::message::{Asked, Message};
+use crate::message::{Message, WhichLoad};
 use crate::wire::{Shift, WireInterval, WireLoad, WireWrote, interval_in, progress_in};
 
 /// How long one look for messages may take.
@@ -51,7 +51,7 @@ pub(crate) struct Heard {
 
 /// The load of a round, as rank 0 asks the other ranks for it.
 pub(crate) struct Orders {
-    pub(crate) load: Asked,
+    pub(crate) load: WhichLoad,
     /// How many ranks on from each is the one whose share it drives.
     pub(crate) shift: usize,
     pub(crate) wrote: Vec<(u32, WireWrote)>,

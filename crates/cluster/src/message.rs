@@ -45,7 +45,7 @@ pub(crate) enum Message {
     /// It shows this.
     Told { sent_ns: u64, answered_ns: u64 },
     /// Drive the share of rank `drives` of this load; the others, by their ranks, `wrote` this before.
-    Load { round: u64, load: Asked, drives: u32, wrote: Vec<(u32, WireWrote)> },
+    Load { round: u64, load: WhichLoad, drives: u32, wrote: Vec<(u32, WireWrote)> },
     /// All workers are ready.
     Ready { round: u64 },
     /// They start at this instant of the receiver's clock.
@@ -78,7 +78,7 @@ pub(crate) enum Message {
 
 /// Which load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Asked {
+pub(crate) enum WhichLoad {
     /// Of that point of the plan.
     Point(usize),
     /// Of these workloads, which no point has.

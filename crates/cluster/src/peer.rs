@@ -11,7 +11,7 @@ use workload::plan::{Load, Plan, Settle, Task};
 
 use crate::error::Refused;
 use crate::link::Link;
-use crate::message::{Asked, Hello, Message, load_of};
+use crate::message::{Hello, Message, WhichLoad, load_of};
 use crate::wire::{
     WireLoad, WireWorkload, WireWrote, interval_out, progress_out, worker_out, wrote_in, wrote_out,
 };
@@ -205,15 +205,15 @@ impl Peer<'_> {
         }
     }
 
-    fn load(&mut self, round: u64, asked: Asked) -> Result<WireLoad, Refused> {
+    fn load(&mut self, round: u64, asked: WhichLoad) -> Result<WireLoad, Refused> {
         *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = Turn { round, late_ns: 0 };
         let own;
         let load: &Load = match asked {
-            Asked::Workloads(workloads) => {
+            WhichLoad::Workloads(workloads) => {
                 own = load_of(workloads);
                 &own
             }
-            Asked::Point(index) => match self.plan.points().get(index).map(|point| &point.task) {
+            WhichLoad::Point(index) => match self.plan.points().get(index).map(|point| &point.task) {
                 Some(Task::Load(load)) => load,
                 _ => return Err(Refused { code: 8, why: format!("the plan has no load at point {index}") }),
             },

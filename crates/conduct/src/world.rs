@@ -47,6 +47,12 @@ pub trait World {
         true
     }
 
+    /// Whether the host that issues is a part of what it models: what is issued late waits for a part of it, and not for this
+    /// program.
+    fn models_host(&self) -> bool {
+        false
+    }
+
     /// The present of this world, on the clock of the run.
     fn now(&self) -> Instant;
 
@@ -88,7 +94,7 @@ pub trait World {
     /// Drives the share of `rank` of each load of `plan` from now on, beginning when `gate` says. An error says why this
     /// world is not shared among processes. Call before the first load.
     fn join(&mut self, _plan: &Plan, _rank: Rank, _gate: Box<dyn Gate>) -> Result<(), WorldError> {
-        Err(WorldError::unfit("a virtual array is one simulation; run it without `mpirun`"))
+        Err(WorldError::unfit("one process drives this storage; run it without `mpirun`"))
     }
 
     /// By target, how large it was before anything is done; `None` for what is made for the run.

@@ -4,14 +4,14 @@ use std::fmt;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
 
-use super::source::{Place, SourceText};
+use super::source::{SourceText, TextSpan};
 
 /// One mistake in a document, or one thing to beware of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mistake {
     message: String,
     help: Option<String>,
-    place: Place,
+    place: TextSpan,
     weight: Weight,
     is_unread: bool,
 }
@@ -27,7 +27,7 @@ pub enum Weight {
 
 impl Mistake {
     /// A mistake at `place`.
-    pub fn new(place: &Place, message: impl Into<String>, help: Option<String>) -> Mistake {
+    pub fn new(place: &TextSpan, message: impl Into<String>, help: Option<String>) -> Mistake {
         let message = message.into();
         debug_assert!(!message.is_empty(), "a mistake at {place} that says nothing");
         Mistake { message, help, place: place.clone(), weight: Weight::Mistake, is_unread: false }
@@ -84,7 +84,7 @@ impl Mistake {
     }
 
     /// The part of the text that is wrong.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &TextSpan {
         &self.place
     }
 

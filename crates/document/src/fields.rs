@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use crate::mistakes::{Mistakes, Wrong};
 use crate::nearest::nearest;
 use crate::read::Read;
-use crate::source::Place;
+use crate::source::TextSpan;
 use crate::tree::{Key, Node, Table, Value};
 
 /// A table being read. Ask for every key, then [`finish`](Fields::finish).
@@ -16,7 +16,7 @@ use crate::tree::{Key, Node, Table, Value};
 pub struct Fields<'t> {
     path: String,
     table: &'t Table,
-    at: Place,
+    at: TextSpan,
     mistakes: &'t Mistakes,
     asked: RefCell<Vec<&'static str>>,
     missing: RefCell<Vec<(&'static str, String)>>,
@@ -25,7 +25,12 @@ pub struct Fields<'t> {
 
 impl<'t> Fields<'t> {
     /// The table at `path`, which is dotted and empty for a whole file. It stands at `at`.
-    pub fn new(path: impl Into<String>, table: &'t Table, at: &Place, mistakes: &'t Mistakes) -> Fields<'t> {
+    pub fn new(
+        path: impl Into<String>,
+        table: &'t Table,
+        at: &TextSpan,
+        mistakes: &'t Mistakes,
+    ) -> Fields<'t> {
         let path = path.into();
         debug_assert!(!path.starts_with('.') && !path.ends_with('.'), "`{path}` is no dotted path");
         let (asked, missing, unread) = Default::default();
@@ -33,7 +38,7 @@ impl<'t> Fields<'t> {
     }
 
     /// Where the table stands.
-    pub fn at(&self) -> &Place {
+    pub fn at(&self) -> &TextSpan {
         &self.at
     }
 
@@ -43,7 +48,7 @@ impl<'t> Fields<'t> {
     }
 
     /// Where a key's value stands, or the table. Of a value that is a table, where its key stands.
-    pub fn place_of(&self, key: &str) -> Place {
+    pub fn place_of(&self, key: &str) -> TextSpan {
         self.table.entry(key).map_or_else(|| self.at.clone(), |(key, node)| node.seen_at(&key.place).clone())
     }
 
@@ -285,7 +290,7 @@ mod tests {
     fn read(text: &str) -> Result<(Bytes, Nanos, u32), Errors> {
         let (source, mistakes) = (SourceText::new("l.toml", text, 0), Mistakes::default());
         let table = parse(&source, |_| String::new(), &mistakes).unwrap();
-        let read = link(&Fields::new("link", &table, &Place::new(&source, 0..0), &mistakes));
+        let read = link(&Fields::new("link", &table, &TextSpan::new(&source, 0..0), &mistakes));
         mistakes.finish(Some(read))
     }
 

@@ -23,5 +23,5 @@ pub use figure::{Basis, Confidence, Fitted, figures};
 pub use mistakes::{Mistakes, Wrong};
 pub use nearest::{nearest, slips_within};
 pub use read::{Read, one_or_more};
-pub use source::{Place, SourceText};
+pub use source::{SourceText, TextSpan};
 pub use tree::{Key, Node, Table, Value, argument, implied, parse, value};

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use units::UnitError;
 
 use crate::error::{Errors, Mistake, Weight};
-use crate::source::Place;
+use crate::source::TextSpan;
 
 /// What a reader of one value found wrong with it; its place is added by whoever knows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Wrong {
     /// What would be right.
     pub help: Option<String>,
     /// Where, if it is only a part of the value.
-    pub place: Option<Place>,
+    pub place: Option<TextSpan>,
     /// Whether it is none of the values that its key can hold, whatever else the document says.
     pub is_unread: bool,
 }
@@ -40,7 +40,7 @@ impl Wrong {
     }
 
     /// The same, with its own place unless it has one already.
-    pub fn at(mut self, place: &Place) -> Wrong {
+    pub fn at(mut self, place: &TextSpan) -> Wrong {
         self.place.get_or_insert_with(|| place.clone());
         self
     }
@@ -51,7 +51,7 @@ impl Wrong {
     }
 
     /// As a mistake, at its own place or else at `place`.
-    pub fn into_error(self, place: &Place) -> Mistake {
+    pub fn into_error(self, place: &TextSpan) -> Mistake {
         let mistake = Mistake::new(self.place.as_ref().unwrap_or(place), self.message, self.help);
         if self.is_unread { mistake.unread() } else { mistake }
     }
@@ -91,17 +91,17 @@ impl Mistakes {
     }
 
     /// Adds what a reader found wrong at `place`.
-    pub fn wrong(&self, place: &Place, wrong: Wrong) {
+    pub fn wrong(&self, place: &TextSpan, wrong: Wrong) {
         self.add(wrong.into_error(place));
     }
 
     /// Adds what is wrong at `place`, and what would be right.
-    pub fn tell(&self, place: &Place, message: impl Into<String>, help: impl Into<String>) {
+    pub fn tell(&self, place: &TextSpan, message: impl Into<String>, help: impl Into<String>) {
         self.wrong(place, Wrong::new(message, help));
     }
 
     /// The value, or `None` and one mistake more.
-    pub fn take<T>(&self, place: &Place, result: Result<T, Wrong>) -> Option<T> {
+    pub fn take<T>(&self, place: &TextSpan, result: Result<T, Wrong>) -> Option<T> {
         result.map_err(|wrong| self.wrong(place, wrong)).ok()
     }
 

@@ -47,18 +47,18 @@ impl SourceCode for SourceText {
 ///
 /// **Invariant:** the range lies within the text and on character boundaries.
 #[derive(Clone)]
-pub struct Place {
+pub struct TextSpan {
     source: Arc<SourceText>,
     range: Range<usize>,
 }
 
-impl Place {
+impl TextSpan {
     /// That part; cut to what the text has.
-    pub fn new(source: &Arc<SourceText>, range: Range<usize>) -> Place {
+    pub fn new(source: &Arc<SourceText>, range: Range<usize>) -> TextSpan {
         let start = boundary(&source.text, range.start);
         let end = boundary(&source.text, range.end).max(start);
         assert!(source.text.get(start..end).is_some(), "a place cuts a letter or leaves its text");
-        Place { source: Arc::clone(source), range: start..end }
+        TextSpan { source: Arc::clone(source), range: start..end }
     }
 
     /// The text this is a part of.
@@ -102,13 +102,13 @@ impl Place {
     }
 
     /// The order in which they were written: by text, then from its start.
-    pub(crate) fn cmp_written(&self, other: &Place) -> Ordering {
+    pub(crate) fn cmp_written(&self, other: &TextSpan) -> Ordering {
         self.text_key().cmp(&other.text_key()).then(self.range.start.cmp(&other.range.start))
     }
 
     /// A place in the same text.
-    pub fn beside(&self, range: Range<usize>) -> Place {
-        Place::new(&self.source, range)
+    pub fn beside(&self, range: Range<usize>) -> TextSpan {
+        TextSpan::new(&self.source, range)
     }
 
     /// What tells texts apart.
@@ -121,19 +121,19 @@ impl Place {
     }
 }
 
-impl PartialEq for Place {
-    fn eq(&self, other: &Place) -> bool {
+impl PartialEq for TextSpan {
+    fn eq(&self, other: &TextSpan) -> bool {
         self.range == other.range && self.text_key() == other.text_key()
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for TextSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{:?}", self.source.label, self.range)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TextSpan {
     /// `arrays/md3000.toml:14`, or the label alone where there is no line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.source.label)?;
@@ -169,7 +169,7 @@ mod tests {
     fn lines_and_columns_count_from_one_and_in_characters() {
         let source = SourceText::new("a.toml", "name = \"x\"\nabout = \"größe\" # here\n", 0);
         let at = source.text.find('#').unwrap();
-        let place = Place::new(&source, at..at + 1);
+        let place = TextSpan::new(&source, at..at + 1);
         assert_eq!((place.line(), place.column()), (2, 17));
         assert_eq!(place.line_text(), "about = \"größe\" # here");
         assert_eq!(place.text(), "#");
@@ -186,6 +186,6 @@ mod tests {
     #[test]
     fn a_place_never_leaves_its_text_nor_cuts_a_character() {
         let source = SourceText::new("a.toml", "ö", 0);
-        assert_eq!(Place::new(&source, 1..99).text(), "ö");
+        assert_eq!(TextSpan::new(&source, 1..99).text(), "ö");
     }
 }

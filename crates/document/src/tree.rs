@@ -13,7 +13,7 @@ use crate::error::Mistake;
 use crate::figure::Basis;
 use crate::mistakes::{Mistakes, Wrong};
 use crate::nearest::nearest;
-use crate::source::{Place, SourceText};
+use crate::source::{SourceText, TextSpan};
 
 /// The longest text that is read: far above any plan or array, far below what would hurt.
 const LONGEST_BYTES: usize = 1 << 20;
@@ -24,7 +24,7 @@ pub struct Node {
     /// What.
     pub value: Value,
     /// Where.
-    pub place: Place,
+    pub place: TextSpan,
     /// What it rests on, in documents of [`figures`](crate::figures).
     pub basis: Option<Arc<Basis>>,
 }
@@ -60,7 +60,7 @@ pub struct Key {
     /// Its text, without quotes.
     pub text: String,
     /// Where.
-    pub place: Place,
+    pub place: TextSpan,
 }
 
 impl Table {
@@ -134,7 +134,7 @@ pub fn parse(source: &Arc<SourceText>, twice: fn(&str) -> String, mistakes: &Mis
     if source.text.len() > LONGEST_BYTES {
         let message = format!("this has {} bytes, and {LONGEST_BYTES} are read at most", source.text.len());
         let help = "such files are small; is this the right one?".to_owned();
-        mistakes.add(Mistake::new(&Place::new(source, 0..0), message, Some(help)));
+        mistakes.add(Mistake::new(&TextSpan::new(source, 0..0), message, Some(help)));
         return None;
     }
     let (table, errors) = DeTable::parse_recoverable(&source.text);
@@ -146,7 +146,7 @@ pub fn parse(source: &Arc<SourceText>, twice: fn(&str) -> String, mistakes: &Mis
 ///
 /// What is not TOML is taken as a text, so that `--set size=8KiB` needs no second pair of quotes.
 pub fn argument(source: &Arc<SourceText>, range: Range<usize>) -> Node {
-    let place = Place::new(source, range);
+    let place = TextSpan::new(source, range);
     let start = place.range().start;
     match DeValue::parse(place.text()) {
         Ok(parsed) if !matches!(parsed.get_ref(), DeValue::Datetime(_)) => node(source, start, &parsed),
@@ -160,13 +160,13 @@ pub fn value(text: &str) -> Node {
 }
 
 /// A value that was not typed but follows from what stands at `place`.
-pub fn implied(place: &Place, value: Value) -> Node {
+pub fn implied(place: &TextSpan, value: Value) -> Node {
     Node { value, place: place.clone(), basis: None }
 }
 
 /// The table whose places are counted from `start` of the text.
 fn table(source: &Arc<SourceText>, start: usize, from: &DeTable<'_>) -> Table {
-    let place = |span: Range<usize>| Place::new(source, start + span.start..start + span.end);
+    let place = |span: Range<usize>| TextSpan::new(source, start + span.start..start + span.end);
     let entry = |(key, value): (&Spanned<_>, _)| {
         let text: &std::borrow::Cow<'_, str> = key.get_ref();
         (Key { text: text.to_string(), place: place(key.span()) }, node(source, start, value))
@@ -194,7 +194,7 @@ fn node(source: &Arc<SourceText>, start: usize, from: &Spanned<DeValue<'_>>) -> 
         DeValue::Table(entries) => Value::Table(table(source, start, entries)),
     };
     let span = from.span();
-    implied(&Place::new(source, start + span.start..start + span.end), value)
+    implied(&TextSpan::new(source, start + span.start..start + span.end), value)
 }
 
 /// The same integer in decimal; what is too large even for 128 bits stays as typed and fails where it is read.
@@ -203,7 +203,7 @@ fn decimal(digits: &str, radix: u32) -> String {
 }
 
 fn syntax(source: &Arc<SourceText>, error: &toml::de::Error, twice: fn(&str) -> String) -> Mistake {
-    let place = Place::new(source, error.span().unwrap_or_default());
+    let place = TextSpan::new(source, error.span().unwrap_or_default());
     let message = error.message();
     let typed = place.text();
     if message.starts_with("string values must be quoted") && !typed.is_empty() {
@@ -265,7 +265,7 @@ impl Node {
     }
 
     /// Where a person looks for it: the place of a table may be all of its text, or only its heading.
-    pub(crate) fn seen_at<'p>(&'p self, key: &'p Place) -> &'p Place {
+    pub(crate) fn seen_at<'p>(&'p self, key: &'p TextSpan) -> &'p TextSpan {
         if self.table().is_some() { key } else { &self.place }
     }
 

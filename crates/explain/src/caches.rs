@@ -169,7 +169,7 @@ fn by_page_cache(point: &Point) -> Option<Draft> {
     let draft = Draft::new(Code::DirectNotHonoured, Severity::Invalid, sentence).remedy(
         "Use another file system, or the device itself: this one serves direct requests from memory.",
     );
-    Some(draft.number("asked_bytes", issued as f64).number("cached_bytes", grown))
+    Some(draft.number("issued_bytes", issued as f64).number("cached_bytes", grown))
 }
 
 fn by_counters(point: &Point, may_lack_reads: bool) -> Option<Draft> {
@@ -193,7 +193,7 @@ fn by_counters(point: &Point, may_lack_reads: bool) -> Option<Draft> {
         "Use another file system, or the device itself: this one, or a layer below it, serves requests from memory or \
          compresses.",
     );
-    Some(draft.number("asked_bytes", issued as f64).number("device_bytes", seen as f64))
+    Some(draft.number("issued_bytes", issued as f64).number("device_bytes", seen as f64))
 }
 
 fn by_file_system(run: &Run) -> Option<Draft> {
@@ -239,7 +239,7 @@ mod tests {
         // 245,760,000 bytes were moved: a twentieth are 12,288,000.
         assert!(grown(12_287_999.0, 0).is_none());
         let numbers = grown(12_288_000.0, 0).expect("it is a twentieth");
-        assert_eq!((numbers["asked_bytes"], numbers["cached_bytes"]), (245_760_000.0, 12_288_000.0));
+        assert_eq!((numbers["issued_bytes"], numbers["cached_bytes"]), (245_760_000.0, 12_288_000.0));
         // No more than the span can be held.
         assert!(grown(1_999_999.0, 40_000_000).is_none());
         assert!(grown(2_000_000.0, 40_000_000).is_some());
@@ -285,7 +285,7 @@ mod tests {
         let writes = by_counters(&run.points[0], false).expect("half is missing").about_run();
         assert!(writes.sentence.contains("50 % of the writes never reached the device"), "{writes:?}");
         assert_eq!(
-            (writes.numbers["asked_bytes"], writes.numbers["device_bytes"]),
+            (writes.numbers["issued_bytes"], writes.numbers["device_bytes"]),
             (122_880_000.0, 61_440_000.0)
         );
         run.points[0].devices[0].read_sectors = 8;

@@ -230,7 +230,7 @@ pub(crate) fn neighbours(run: &Run, point: &Point) -> Option<Draft> {
     );
     let draft = Draft::new(Code::ExternalIo, Severity::Warning, sentence)
         .remedy("Find the source (`iotop`, `lsof`), and measure when the device is idle.");
-    Some(draft.number("asked_bytes", issued as f64).number("excess_bytes", excess as f64))
+    Some(draft.number("issued_bytes", issued as f64).number("excess_bytes", excess as f64))
 }
 
 /// Requests issued this much late, as a part of the response time, change what is measured.
@@ -418,7 +418,7 @@ mod tests {
         assert_eq!(more(20_000, 240_000), None);
         let finding = more(20_000, 240_001).expect("one sector more");
         assert_eq!(finding.numbers["excess_bytes"], 240_001.0 * 512.0);
-        assert_eq!(finding.numbers["asked_bytes"], 2_457_600_000.0);
+        assert_eq!(finding.numbers["issued_bytes"], 2_457_600_000.0);
         assert!(
             finding.sentence.contains("117.19 MiB") && finding.sentence.contains("2.29 GiB"),
             "{}",

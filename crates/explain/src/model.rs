@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Figure, Finding, Held, Point, Run, Severity, WorkloadResult};
+use record::{Figure, Finding, ModelComparison, Point, Run, Severity, WorkloadResult};
 
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -14,7 +14,7 @@ use crate::draft::{Draft, percent};
 pub const BELIEVED: f64 = 0.15;
 
 /// Each load of `run` that `modelled` has too, in the order of the run.
-pub fn held(run: &Run, modelled: &[Point]) -> Vec<Held> {
+pub fn held(run: &Run, modelled: &[Point]) -> Vec<ModelComparison> {
     let mut all = Vec::new();
     for point in &run.points {
         let Some(model) =
@@ -39,19 +39,19 @@ pub fn held(run: &Run, modelled: &[Point]) -> Vec<Held> {
                 low: measured.low.map(|low| low / modelled),
                 high: measured.high.map(|high| high / modelled),
             };
-            all.push(Held { index: point.index, name, measured, modelled, ratio });
+            all.push(ModelComparison { index: point.index, name, measured, modelled, ratio });
         }
     }
     all
 }
 
 /// What differs from the model by more than both the interval of the measurement and the error of a model.
-pub fn findings(run: &Run, held: &[Held]) -> Vec<Finding> {
+pub fn findings(run: &Run, held: &[ModelComparison]) -> Vec<Finding> {
     held.iter().filter_map(|one| finding(run, one)).collect()
 }
 
-fn finding(run: &Run, held: &Held) -> Option<Finding> {
-    let Held { index, ratio, measured, modelled, .. } = held;
+fn finding(run: &Run, held: &ModelComparison) -> Option<Finding> {
+    let ModelComparison { index, ratio, measured, modelled, .. } = held;
     let point = run.points.iter().find(|point| point.index == *index)?;
     let (low, high) = (ratio.low.unwrap_or(ratio.value), ratio.high.unwrap_or(ratio.value));
     let (code, severity, remedy) = if high < 1.0 - BELIEVED {
@@ -157,7 +157,7 @@ mod tests {
             [("measured_ops_per_s", 1_000.0), ("modelled_ops_per_s", 1_000.0), ("ratio", 1.5)]
         );
         let of_another = held(&run(&[("a", 1.0)]), &run(&[("a", 9.0)]).points);
-        let elsewhere = Held { index: 7, ..of_another[0].clone() };
+        let elsewhere = ModelComparison { index: 7, ..of_another[0].clone() };
         assert_eq!(findings(&run(&[("a", 1.0)]), &[elsewhere]), []);
     }
 }

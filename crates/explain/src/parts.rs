@@ -19,7 +19,7 @@
 
 use std::collections::BTreeSet;
 
-use document::{Errors, Fields, Mistakes, Place, Read, SourceText, Wrong};
+use document::{Errors, Fields, Mistakes, Read, SourceText, TextSpan, Wrong};
 use record::names::{ceiling, fact};
 use record::{Ceiling, PathPart};
 use units::{Bytes, BytesPerSecond};
@@ -34,10 +34,10 @@ pub struct Parts {
 struct Given {
     name: String,
     /// Where it is named.
-    at: Place,
+    at: TextSpan,
     kind: Option<String>,
     /// The part above it, and where that is named.
-    under: Option<(String, Place)>,
+    under: Option<(String, TextSpan)>,
     ceilings: Vec<Ceiling>,
     cache: Option<Bytes>,
 }
@@ -56,7 +56,7 @@ impl Parts {
         let source = SourceText::new(file, text, 0);
         let table = document::parse(&source, |key| format!("keep one `{key}`"), &mistakes);
         let parts = table.map(|table| {
-            let fields = Fields::new("", &table, &Place::new(&source, 0..0), &mistakes);
+            let fields = Fields::new("", &table, &TextSpan::new(&source, 0..0), &mistakes);
             let given: Vec<Given> = fields.tables("part").iter().map(|part| read(part, file)).collect();
             fields.finish();
             names_stand_once(&given, &mistakes);

@@ -29,7 +29,7 @@ struct Group<'a> {
 
 /// What of a group stands out.
 #[derive(Clone, Copy, Default)]
-struct Found {
+struct Outlier {
     /// Its 99th percentile, that of its quickest rank, and the highest of the others.
     p99: Option<(u64, u64)>,
     /// Its longest gap, that of the rank with the shortest, and the longest of the others.
@@ -42,7 +42,7 @@ pub(crate) fn responses(_: &Run, point: &Point) -> Option<Draft> {
         return None;
     }
     let found = groups(point).into_iter().find_map(|group| Some((found(&group)?, group)));
-    let (Found { p99, gap }, group) = found?;
+    let (Outlier { p99, gap }, group) = found?;
     let mut said = Vec::new();
     said.extend(p99.map(|(own, others)| {
         let (own, others) = (Nanos::new(own), Nanos::new(others));
@@ -93,8 +93,8 @@ fn groups(point: &Point) -> Vec<Group<'_>> {
     (0..hosts.len()).map(of_host).chain(ranks).filter(|group| !group.others.is_empty()).collect()
 }
 
-fn found(group: &Group<'_>) -> Option<Found> {
-    let found = Found { p99: slower(group), gap: silent(group) };
+fn found(group: &Group<'_>) -> Option<Outlier> {
+    let found = Outlier { p99: slower(group), gap: silent(group) };
     (found.p99.is_some() || found.gap.is_some()).then_some(found)
 }
 

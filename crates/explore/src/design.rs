@@ -2,7 +2,7 @@
 
 use array::reliability::YEAR_H;
 use array::spec::Source;
-use document::{Errors, Fields, Key, Mistakes, Node, Place, Read, SourceText, Value, Wrong, nearest};
+use document::{Errors, Fields, Key, Mistakes, Node, Read, SourceText, TextSpan, Value, Wrong, nearest};
 use modelled::lab::spot::State;
 use modelled::lab::{DEPTH_MOST, DEPTHS_MOST, LabPattern, LabWorkload, SIZE_MOST};
 use units::{Bytes, Nanos, Share};
@@ -87,7 +87,7 @@ impl Design {
         let source = SourceText::new(label, text, 0);
         let twice = |key: &str| format!("give `{key}` once");
         let design = document::parse(&source, twice, &mistakes).and_then(|table| {
-            let whole = Place::new(&source, 0..0);
+            let whole = TextSpan::new(&source, 0..0);
             read(&Fields::new("", &table, &whole, &mistakes), library)
         });
         mistakes.finish(design)

@@ -4,7 +4,7 @@
 //! array does not take is left as that array has it, and counts once.
 
 use array::spec::{self, ArrayFile, Source, array_file, is_path};
-use document::{Fields, Key, Node, Place, Wrong, nearest};
+use document::{Fields, Key, Node, TextSpan, Wrong, nearest};
 
 /// What the figures of a description are called that a factor may mean where the array has no option of that name.
 const MEANS: [(&str, &str); 11] = [
@@ -255,7 +255,7 @@ fn unreadable(fields: &Fields<'_>, factors: &[Factor], files: &[ArrayFile], libr
 }
 
 /// Where a level stands.
-fn place_of<'n>(node: &'n Node, level: &str) -> &'n Place {
+fn place_of<'n>(node: &'n Node, level: &str) -> &'n TextSpan {
     let among = match &node.value {
         document::Value::List(nodes) => nodes.as_slice(),
         _ => &[],

@@ -190,7 +190,7 @@ struct Candidate {
 /// Every order, member count and chunk, what explains the rates best first.
 ///
 /// A chunk smaller than the requests is left out: with more members it is only another name of a larger one.
-fn ranked(families: &[Vec<Place>]) -> Vec<Candidate> {
+fn ranked(families: &[Vec<Stride>]) -> Vec<Candidate> {
     let least = families.iter().flatten().map(|place| place.size).min().unwrap_or(0);
     let orders = (1..=MOST_MEMBERS).map(|members| (Order::InTurn, members));
     let orders = orders.chain((LEAST_OF_TWO..=MOST_MEMBERS).map(|members| (Order::Skipping, members)));
@@ -220,7 +220,7 @@ const ALIKE: f64 = 2.0;
 const LEAST_OF_TWO: u32 = 5;
 
 /// A distance: every offset is a multiple of it.
-struct Place {
+struct Stride {
     distance: u64,
     size: u64,
     log_rate: f64,
@@ -231,11 +231,11 @@ struct Place {
 }
 
 /// Probes that differ in the distance alone, as far as there are enough of them.
-fn families(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Vec<Place>> {
-    let mut families: BTreeMap<(u64, u64), Vec<Place>> = BTreeMap::new();
+fn families(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Vec<Stride>> {
+    let mut families: BTreeMap<(u64, u64), Vec<Stride>> = BTreeMap::new();
     let random = |probe: &&Probe| probe.pattern == Pattern::Random && probe.is_whole() && probe.is_read();
     for probe in probes.iter().filter(random) {
-        let place = Place {
+        let place = Stride {
             distance: probe.align,
             size: truncated::<u64>(probe.size),
             log_rate: probe.rate.ln(),
@@ -245,7 +245,7 @@ fn families(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Vec<Place>> {
         };
         families.entry((place.size, truncated::<u64>(probe.depth))).or_default().push(place);
     }
-    let distances = |places: &Vec<Place>| {
+    let distances = |places: &Vec<Stride>| {
         places.iter().map(|place| place.distance).collect::<std::collections::BTreeSet<_>>().len()
     };
     families.into_values().filter(|places| distances(places) >= FEWEST).collect()
@@ -256,7 +256,7 @@ fn families(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Vec<Place>> {
 ///
 /// The Bayesian information criterion where the variance is not known (Schwarz 1978); what is left is never taken to be
 /// less than a twentieth of what chance leaves.
-fn misfit(places: &[Place], order: Order, members: u32, chunk: u64) -> f64 {
+fn misfit(places: &[Stride], order: Order, members: u32, chunk: u64) -> f64 {
     assert!(!places.is_empty(), "a family has its distances");
     let count = places.len() as f64;
     match explained(places, order, members, chunk) {
@@ -277,11 +277,11 @@ struct Curve {
 }
 
 /// How that pair explains the rates; `None` where the way there is full at every distance.
-fn explained(places: &[Place], order: Order, members: u32, chunk: u64) -> Option<Curve> {
+fn explained(places: &[Stride], order: Order, members: u32, chunk: u64) -> Option<Curve> {
     // Members that are visited alike, in logarithms: arms gain by longer queues, so that the curve need not be
     // straight. What is larger than a chunk is the work of several wherever it is.
     let several = places.iter().any(|place| place.size > chunk);
-    let part = |place: &Place| if several { 1.0 } else { busiest(place, order, members, chunk) };
+    let part = |place: &Stride| if several { 1.0 } else { busiest(place, order, members, chunk) };
     let spread: Vec<f64> = places.iter().map(|place| -part(place).ln()).collect();
     debug_assert!(spread.iter().all(|spread| *spread >= 0.0), "the busiest member has all of it at most");
     let open = |at: &usize| !places[*at].full;
@@ -290,7 +290,7 @@ fn explained(places: &[Place], order: Order, members: u32, chunk: u64) -> Option
     levels.sort_unstable();
     levels.dedup();
     let terms = levels.len().min(3);
-    let rows: Vec<(f64, &Place)> =
+    let rows: Vec<(f64, &Stride)> =
         (0..places.len()).filter(open).map(|at| (spread[at], &places[at])).collect();
     let never = Curve { squares: f64::INFINITY, terms };
     if rows.is_empty() {
@@ -307,7 +307,7 @@ fn explained(places: &[Place], order: Order, members: u32, chunk: u64) -> Option
     if !levels.windows(2).all(falls) {
         return Some(never);
     }
-    let off = |(place, spread): (&Place, &f64)| match place.full {
+    let off = |(place, spread): (&Stride, &f64)| match place.full {
         // Where the way there is full, the members may have more to give; beyond what was seen of them, as much more
         // as they are more.
         true => (place.log_rate - at(spread.min(widest)) - (spread - widest).max(0.0)).max(0.0),
@@ -330,7 +330,7 @@ const MOST_GAIN: f64 = 2.0;
 
 /// The polynomial of the logarithm of the rate with so many terms, by weighted least squares; `None` where the rows do
 /// not determine it.
-fn curve(rows: &[(f64, &Place)], terms: usize) -> Option<[f64; 3]> {
+fn curve(rows: &[(f64, &Stride)], terms: usize) -> Option<[f64; 3]> {
     assert!((1..=3).contains(&terms), "a curve has one to three terms");
     let mut system = [[0.0f64; 4]; 3];
     for (spread, place) in rows {
@@ -364,7 +364,7 @@ fn curve(rows: &[(f64, &Place)], terms: usize) -> Option<[f64; 3]> {
 }
 
 /// The part of the visits that falls upon the member that has most of them.
-fn busiest(place: &Place, order: Order, members: u32, chunk: u64) -> f64 {
+fn busiest(place: &Stride, order: Order, members: u32, chunk: u64) -> f64 {
     let whole = order.turn(members) * chunk;
     let step = common(place.distance, whole);
     assert!(step > 0 && whole.is_multiple_of(step), "whole turns are gone through");
@@ -398,8 +398,8 @@ fn common(one: u64, other: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn place(distance: u64) -> Place {
-        Place { distance, size: 16 << 10, log_rate: 0.0, error: 0.02, full: false }
+    fn place(distance: u64) -> Stride {
+        Stride { distance, size: 16 << 10, log_rate: 0.0, error: 0.02, full: false }
     }
 
     #[test]
@@ -425,7 +425,7 @@ mod tests {
     }
 
     /// Half of what a member more would bring, as where arms profit from longer queues, and 2 % of noise.
-    fn rates(order: Order, members: u32, chunk: u64) -> Vec<Place> {
+    fn rates(order: Order, members: u32, chunk: u64) -> Vec<Stride> {
         let of = |(number, distance): (usize, u64)| {
             let mut place = place(distance);
             let noise = [0.02, -0.01, 0.0, -0.02, 0.01][number % 5];

@@ -82,7 +82,7 @@ impl Ground {
 
 /// Something that the points identify.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Told<T> {
+pub struct Identification<T> {
     /// What it is.
     pub value: T,
     /// By what.
@@ -110,11 +110,11 @@ pub enum Unknown {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identified {
     /// Members that data are spread over, a mirrored pair counted as one.
-    pub members: Result<Told<u32>, Unknown>,
+    pub members: Result<Identification<u32>, Unknown>,
     /// Bytes on one before the next.
-    pub chunk: Result<Told<u64>, Unknown>,
+    pub chunk: Result<Identification<u64>, Unknown>,
     /// How they are combined.
-    pub level: Result<Told<Level>, Unknown>,
+    pub level: Result<Identification<Level>, Unknown>,
 }
 
 /// What the next best explanation leaves at least, in squares of what the best one leaves, for the best to be stated.
@@ -141,7 +141,7 @@ pub const LEVEL_CLEAR: f64 = 10.0;
 /// Writes that are farther off than this are described by no level that was tried.
 pub const NEAR: f64 = 0.5;
 
-type Layout = Result<(Told<u32>, Result<Told<u64>, Unknown>), Unknown>;
+type Layout = Result<(Identification<u32>, Result<Identification<u64>, Unknown>), Unknown>;
 
 /// Members and chunk by distances, or by sizes where these leave them open.
 pub fn layout(geometry: Option<&Geometry>, concatenated: Option<Concatenated>) -> Layout {
@@ -157,10 +157,10 @@ pub fn layout(geometry: Option<&Geometry>, concatenated: Option<Concatenated>) -
     if clearness < CLEAR {
         return Err(Unknown::Open);
     }
-    let told = Told { value: geometry.members, ground, clearness };
+    let told = Identification { value: geometry.members, ground, clearness };
     let chunk = match geometry.also {
         Some(_) => Err(Unknown::Open),
-        None => Ok(Told { value: chunk, ground: Ground::Chunk, clearness }),
+        None => Ok(Identification { value: chunk, ground: Ground::Chunk, clearness }),
     };
     Ok((told, chunk))
 }
@@ -168,16 +168,18 @@ pub fn layout(geometry: Option<&Geometry>, concatenated: Option<Concatenated>) -
 /// No model is nearer than this to times of reads, as a part of them.
 const LEAST_OFF: f64 = 0.01;
 
-fn skipped(geometry: &Geometry, layout: &Layout) -> Result<Told<Level>, Unknown> {
+fn skipped(geometry: &Geometry, layout: &Layout) -> Result<Identification<Level>, Unknown> {
     let (members, _) = layout.as_ref().map_err(Clone::clone)?;
     match geometry.also {
         Some((Order::InTurn, _)) => Err(Unknown::Open),
-        _ => Ok(Told { value: Level::Raid6, ground: Ground::Skipped, clearness: members.clearness }),
+        _ => {
+            Ok(Identification { value: Level::Raid6, ground: Ground::Skipped, clearness: members.clearness })
+        }
     }
 }
 
 /// By how badly writes are explained with parity and without.
-fn by_writes(level: Level, tried: &[Explained]) -> Result<Told<Level>, Unknown> {
+fn by_writes(level: Level, tried: &[Explained]) -> Result<Identification<Level>, Unknown> {
     let own = tried.iter().find(|tried| tried.level == level).ok_or(Unknown::Unwritten)?;
     let others = tried.iter().filter(|tried| tried.level != level);
     let next = others.map(|tried| tried.off).min_by(f64::total_cmp).ok_or(Unknown::Unwritten)?;
@@ -185,7 +187,7 @@ fn by_writes(level: Level, tried: &[Explained]) -> Result<Told<Level>, Unknown> 
     if clearness < LEVEL_CLEAR || own.off > NEAR {
         return Err(Unknown::Open);
     }
-    Ok(Told { value: level, ground: Ground::Writes, clearness })
+    Ok(Identification { value: level, ground: Ground::Writes, clearness })
 }
 
 #[cfg(test)]

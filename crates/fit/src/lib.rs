@@ -26,7 +26,7 @@ mod trust;
 mod writes;
 
 pub use concatenation::Concatenated;
-pub use identified::{Counted, Ground, Identified, Told, Unknown};
+pub use identified::{Counted, Ground, Identification, Identified, Unknown};
 pub use least::{Least, least};
 pub use model::{Access, Cache, Dies, Level, Model};
 pub use refine::{Ask, Wanted, by_run};

@@ -101,7 +101,7 @@ pub enum Dies {
     /// So many as are usual; nothing told how many there are.
     Usual,
     /// So many, by what the points told.
-    Told(u32),
+    Identification(u32),
 }
 
 impl Dies {
@@ -110,7 +110,7 @@ impl Dies {
         match self {
             Dies::Arm => 0,
             Dies::Usual => USUAL_DIES,
-            Dies::Told(count) => count,
+            Dies::Identification(count) => count,
         }
     }
 }

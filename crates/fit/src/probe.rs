@@ -1,6 +1,6 @@
 //! A measured point as the fit reads it.
 
-use record::{Figure, Held, Op, Point, PointKind, WorkloadResult};
+use record::{Figure, ModelComparison, Op, Point, PointKind, WorkloadResult};
 use spec::{Extent, Pace, Span};
 use stats::Histogram;
 
@@ -105,12 +105,12 @@ impl Probe {
     }
 
     /// Beside the rate of a model.
-    pub fn held(&self, modelled: f64) -> Held {
+    pub fn held(&self, modelled: f64) -> ModelComparison {
         let measured = crate::front::around(self.rate, self.error);
         let over = |rate: f64| rate / modelled;
         let ratio =
             Figure { value: over(self.rate), low: measured.low.map(over), high: measured.high.map(over) };
-        Held { index: self.index, name: self.name.clone(), measured, modelled, ratio }
+        ModelComparison { index: self.index, name: self.name.clone(), measured, modelled, ratio }
     }
 
     /// Bytes a second.

@@ -1,6 +1,6 @@
 //! The fit as a whole: the model, what each figure rests on, how far the model is off, and where it may be trusted.
 
-use record::{Fitted, Held, Run};
+use record::{Fitted, ModelComparison, Run};
 
 use crate::identified::{self, Identified};
 use crate::lines;
@@ -22,7 +22,7 @@ pub struct Fit {
     /// What was fitted, and what was not, from the link down to the members.
     pub lines: Vec<Fitted>,
     /// Every measured point with the model's answer.
-    pub residuals: Vec<Held>,
+    pub residuals: Vec<ModelComparison>,
     /// Where the model may be trusted, in sentences.
     pub trust: Vec<String>,
 }
@@ -76,7 +76,7 @@ fn residuals(
     words: &Words,
     sources: &[Source],
     ask: &mut dyn Ask,
-) -> Result<Vec<Held>, FitError> {
+) -> Result<Vec<ModelComparison>, FitError> {
     let answers = refine::check(model, words, sources, ask).map_err(FitError::Ask)?;
     let of = |source: &Source| {
         let same = |(wanted, _): &&(refine::Wanted, f64)| {

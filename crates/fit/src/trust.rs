@@ -1,7 +1,7 @@
 //! Where a model may be trusted, in sentences: what was asked, how far it is off where nothing was fitted to it, and what
 //! it does not describe.
 
-use record::Held;
+use record::ModelComparison;
 use units::convert::truncated;
 
 use crate::identified::Counted;
@@ -12,7 +12,7 @@ use crate::refine::{self, Source};
 use crate::said::bytes;
 
 /// The sentences, what limits trust most first.
-pub fn of(sources: &[Source], residuals: &[Held], parts: &Parts, model: &Model) -> Vec<String> {
+pub fn of(sources: &[Source], residuals: &[ModelComparison], parts: &Parts, model: &Model) -> Vec<String> {
     let points = points(sources, residuals, model);
     let mut said = Vec::new();
     said.extend(parts.concatenated.map(|_| CONCATENATED.to_owned()));
@@ -71,7 +71,7 @@ struct Compared<'s> {
     held_out: bool,
 }
 
-fn points<'s>(sources: &'s [Source], residuals: &[Held], model: &Model) -> Vec<Compared<'s>> {
+fn points<'s>(sources: &'s [Source], residuals: &[ModelComparison], model: &Model) -> Vec<Compared<'s>> {
     let with = |source: &'s Source| {
         let probe = &source.probe;
         let held = residuals.iter().find(|held| held.index == probe.index && held.name == probe.name)?;

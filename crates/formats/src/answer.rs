@@ -3,7 +3,7 @@
 use crate::{bonnie, dd, diskspd, hdparm, iometer, ior, iozone, mdtest, seeker, sqlio};
 
 /// One tool.
-struct Asked {
+struct ToolAnswers {
     names: &'static [&'static str],
     /// Words that ask for help.
     help: &'static [&'static str],
@@ -17,8 +17,8 @@ const fn asked(
     help: &'static [&'static str],
     version: Option<(&'static str, &'static str)>,
     options: fn() -> String,
-) -> Asked {
-    Asked { names, help, version, options }
+) -> ToolAnswers {
+    ToolAnswers { names, help, version, options }
 }
 
 const DD: &str = "dd (coreutils) 9.1\n";
@@ -27,7 +27,7 @@ const IOR: &str = "IOR-4.1.0: MPI Coordinated Test of Parallel I/O\n";
 const IOZONE: &str = "        'Iozone' Filesystem Benchmark Program\n\n        Version $Revision: 3.508 $\n";
 const IOMETER: &[&str] = &["iometer", "Iometer", "IOmeter"];
 
-const ASKED: &[Asked] = &[
+const ASKED: &[ToolAnswers] = &[
     asked(&["dd"], &["--help"], Some(("--version", DD)), || dd::SYNTAX.help()),
     asked(&["hdparm"], &["-h", "--help"], Some(("-V", HDPARM)), || hdparm::SYNTAX.help()),
     asked(&["ior"], &["-h", "--help", "-?"], Some(("--version", IOR)), || ior::SYNTAX.help()),

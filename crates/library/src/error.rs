@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use record::ReadError;
 use rusqlite::ErrorCode;
 
-use crate::{Address, Place};
+use crate::{Address, Location};
 
 /// What was tried, on which file or run, why it failed, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +40,7 @@ pub enum LibraryError {
     )]
     TooNew {
         /// Where it is.
-        place: Place,
+        place: Location,
         /// Its version.
         found: i64,
         /// The newest version this program reads.
@@ -58,7 +58,7 @@ pub enum LibraryError {
     )]
     Busy {
         /// Where it is.
-        place: Place,
+        place: Location,
         /// How long this process waited.
         waited_s: u64,
     },
@@ -78,7 +78,7 @@ pub enum LibraryError {
     #[error("run {number}: the library {place} does not hold it as it was saved: {what}; other runs can be read, {copy} may hold this one too, and `fathom rm {number}` removes it", copy = copy_of(.place))]
     Damaged {
         /// Where the library is.
-        place: Place,
+        place: Location,
         /// The run.
         number: i64,
         /// Which part of it, and how that is known.
@@ -221,10 +221,10 @@ pub enum LibraryError {
 pub(crate) const BUSY_S: u64 = 20;
 
 /// What may hold a run that is damaged.
-fn copy_of(place: &Place) -> &'static str {
+fn copy_of(place: &Location) -> &'static str {
     match place {
-        Place::File(_) => "a copy of the file",
-        Place::Server(_) => "a backup of the database",
+        Location::File(_) => "a copy of the file",
+        Location::Server(_) => "a backup of the database",
     }
 }
 
@@ -264,7 +264,7 @@ impl LibraryError {
                 | E::Rights { .. }
                 | E::Standby { .. }
         );
-        anywhere || matches!(self, E::Server { .. } | E::Busy { place: Place::Server(_), .. })
+        anywhere || matches!(self, E::Server { .. } | E::Busy { place: Location::Server(_), .. })
     }
 
     /// What `source` means for whoever was `doing` something with the file at `path`.

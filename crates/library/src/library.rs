@@ -13,14 +13,14 @@ use crate::growth::{Durability, Growth, Kept, Verdict};
 use crate::listing::{Filter, Listed, list};
 use crate::server::Server;
 use crate::tables::{Access, Fault, Row, Tables};
-use crate::{LibraryError, Place, Selector, files, reserve};
+use crate::{LibraryError, Location, Selector, files, reserve};
 
 /// An open library.
 ///
 /// For one thread; another thread or process opens its own. Readers never wait; writers wait for each other.
 #[derive(Debug)]
 pub struct Library {
-    place: Place,
+    place: Location,
     tables: Tables,
     writable: bool,
 }
@@ -34,10 +34,10 @@ impl Library {
     ///
     /// What cannot be written is opened to be read, a file also of an older version; saving then says so. A library of a
     /// newer version or a file of another program is refused and left alone.
-    pub fn open(place: &Place) -> Result<Library, LibraryError> {
+    pub fn open(place: &Location) -> Result<Library, LibraryError> {
         match place {
-            Place::File(path) => Ok(Library::of(place, files::open(path)?)),
-            Place::Server(address) => {
+            Location::File(path) => Ok(Library::of(place, files::open(path)?)),
+            Location::Server(address) => {
                 let server = Box::new(Server::open(address)?);
                 let writable = server.refusal().is_none();
                 Ok(Library { place: place.clone(), tables: Tables::Server(server), writable })
@@ -48,18 +48,18 @@ impl Library {
     /// The library in the file at `path` as it lies there: nothing is made, brought up to date or waited for. For a
     /// glance, as shells take it to complete a word; where somebody saves a run meanwhile it may fail.
     pub fn open_to_read(path: &Path) -> Result<Library, LibraryError> {
-        Ok(Library::of(&Place::File(path.into()), files::open_for_a_glance(path)?))
+        Ok(Library::of(&Location::File(path.into()), files::open_for_a_glance(path)?))
     }
 
-    fn of(place: &Place, Opened { connection, writable }: Opened) -> Library {
+    fn of(place: &Location, Opened { connection, writable }: Opened) -> Library {
         debug_assert_eq!(connection.is_readonly("main"), Ok(!writable), "SQLite knows the same");
         Library { place: place.clone(), tables: Tables::File(connection), writable }
     }
 
     /// The same as [`Library::open`], to remove runs: where the file system is full, in the room that the library sets aside for that.
-    pub fn open_to_remove(place: &Place) -> Result<Library, LibraryError> {
+    pub fn open_to_remove(place: &Location) -> Result<Library, LibraryError> {
         let opened = Library::open(place);
-        let Place::File(path) = place else { return opened };
+        let Location::File(path) = place else { return opened };
         match &opened {
             Ok(library) if library.writable => opened,
             Ok(_) => {
@@ -73,7 +73,7 @@ impl Library {
     }
 
     /// Where it is.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &Location {
         &self.place
     }
 
@@ -86,7 +86,9 @@ impl Library {
     pub fn refusal(&self) -> Option<LibraryError> {
         match (&self.place, &self.tables) {
             (_, Tables::Server(server)) => server.refusal(),
-            (Place::File(path), _) if !self.writable => Some(LibraryError::ReadOnly { path: path.clone() }),
+            (Location::File(path), _) if !self.writable => {
+                Some(LibraryError::ReadOnly { path: path.clone() })
+            }
             _ => None,
         }
     }
@@ -250,7 +252,7 @@ impl Library {
         };
         let change = |library: &Library| library.change("removing runs", Durability::Now, delete);
         match (&self.place, &self.tables) {
-            (Place::File(path), Tables::File(connection)) => {
+            (Location::File(path), Tables::File(connection)) => {
                 match change(self) {
                     Err(error) if error.may_lack_room() && reserve::release(path) => change(self)?,
                     done => done?,
@@ -326,7 +328,7 @@ impl Library {
     /// What `fault` means for whoever was `doing` something.
     fn told(&self, doing: &'static str, fault: Fault) -> LibraryError {
         match (fault, &self.place, &self.tables) {
-            (Fault::File(source), Place::File(path), _) => LibraryError::of(path, doing, source),
+            (Fault::File(source), Location::File(path), _) => LibraryError::of(path, doing, source),
             (fault, _, Tables::Server(server)) => server.told(doing, fault),
             (fault, ..) => unreachable!("a file has no fault of a server: {fault:?}"),
         }

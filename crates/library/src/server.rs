@@ -131,8 +131,8 @@ impl Server {
         LibraryError::Rights { address, role, missing, grant }
     }
 
-    fn place(&self) -> crate::Place {
-        crate::Place::Server(self.address.clone())
+    fn place(&self) -> crate::Location {
+        crate::Location::Server(self.address.clone())
     }
 
     fn must_read(&self, needed: &str) -> Result<(), LibraryError> {

@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use library::{Durability, Filter, Kept, Library, Place};
+use library::{Durability, Filter, Kept, Library, Location};
 use record::Run;
 use record::sample::{self, Stream};
 use units::convert::narrow;
@@ -140,7 +140,7 @@ fn a_save_that_is_killed_leaves_every_reported_run_whole_and_no_other() {
     on_each(|shelf| {
         let mut cut_short = 0;
         // What a server keeps of a save is not for this program to decide.
-        let rounds = if matches!(shelf.place(), Place::File(_)) { rounds() } else { rounds() / 5 };
+        let rounds = if matches!(shelf.place(), Location::File(_)) { rounds() } else { rounds() / 5 };
         for round in 0..rounds {
             let child = "killing::a_process_that_saves_until_it_is_killed";
             let heard = kill(child, shelf, round, 1 + round % 3, moment(round));

@@ -21,7 +21,7 @@ mod skip;
 use std::any::Any;
 use std::path::PathBuf;
 
-use library::{Filter, Library, Place, Selector};
+use library::{Filter, Library, Location, Selector};
 use record::Run;
 use record::sample::{self, Stream};
 use tempfile::TempDir;
@@ -30,7 +30,7 @@ use crate::postgres::Postgres;
 
 /// A library of its own, in a file that is removed with it or on a server.
 pub(crate) struct Shelf {
-    place: Place,
+    place: Location,
     folder: Option<TempDir>,
     /// On the server, the name of the database.
     database: String,
@@ -40,7 +40,7 @@ impl Shelf {
     /// In a fresh folder; the file is not made yet.
     pub(crate) fn new() -> Shelf {
         let folder = tempfile::tempdir().expect("the test has a temporary folder");
-        let place = Place::File(folder.path().join("fathom/runs.sqlite"));
+        let place = Location::File(folder.path().join("fathom/runs.sqlite"));
         Shelf { place, folder: Some(folder), database: String::new() }
     }
 
@@ -53,7 +53,7 @@ impl Shelf {
     }
 
     /// Where it is.
-    pub(crate) fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &Location {
         &self.place
     }
 
@@ -75,39 +75,39 @@ impl Shelf {
     /// Changes it past the library.
     pub(crate) fn sql(&self, sql: &str) {
         match &self.place {
-            Place::File(path) => rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap(),
-            Place::Server(_) => drop(self.psql(sql)),
+            Location::File(path) => rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap(),
+            Location::Server(_) => drop(self.psql(sql)),
         }
     }
 
     /// The number that a query past the library gives.
     pub(crate) fn number(&self, sql: &str) -> i64 {
         match &self.place {
-            Place::File(path) => {
+            Location::File(path) => {
                 let connection = rusqlite::Connection::open(path).unwrap();
                 connection.query_row(sql, [], |row| row.get(0)).unwrap()
             }
-            Place::Server(_) => self.psql(sql).parse().unwrap(),
+            Location::Server(_) => self.psql(sql).parse().unwrap(),
         }
     }
 
     /// What makes it forget to count runs that are removed.
     pub(crate) fn forgetting(&self) -> &'static str {
         match self.place {
-            Place::File(_) => "DROP TRIGGER run_removed",
-            Place::Server(_) => "DROP TRIGGER run_removed ON runs",
+            Location::File(_) => "DROP TRIGGER run_removed",
+            Location::Server(_) => "DROP TRIGGER run_removed ON runs",
         }
     }
 
     /// Begins to change it past the library, as a writer in the middle of its work, which ends with what is returned.
     pub(crate) fn writing(&self, sql: &str) -> Box<dyn Any> {
         match &self.place {
-            Place::File(path) => {
+            Location::File(path) => {
                 let writer = rusqlite::Connection::open(path).unwrap();
                 writer.execute_batch(&format!("BEGIN IMMEDIATE; {sql}")).unwrap();
                 Box::new(writer)
             }
-            Place::Server(_) => {
+            Location::Server(_) => {
                 let server = Postgres::shared().expect("it is on the server");
                 let sql =
                     format!("SET search_path = fathom; BEGIN; LOCK TABLE tally IN EXCLUSIVE MODE; {sql}");

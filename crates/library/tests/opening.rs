@@ -1,12 +1,12 @@
 //! A file that is not an ordinary library of this version is recognised, and left alone.
 
-use library::{Filter, Library, LibraryError, Place};
+use library::{Filter, Library, LibraryError, Location};
 use rusqlite::Connection;
 
 use crate::namespace::run_in;
 use crate::{Shelf, as_version_3, run, same};
 
-pub(crate) fn at(path: impl AsRef<std::path::Path>) -> Place {
+pub(crate) fn at(path: impl AsRef<std::path::Path>) -> Location {
     path.as_ref().into()
 }
 

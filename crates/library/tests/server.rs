@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 use std::thread;
 
-use library::{Durability, Filter, Kept, Library, LibraryError, Place, Selector};
+use library::{Durability, Filter, Kept, Library, LibraryError, Location, Selector};
 
 use crate::postgres::Postgres;
 use crate::{Shelf, run, same};
 
-fn at(address: &str) -> Place {
+fn at(address: &str) -> Location {
     PathBuf::from(address).into()
 }
 
 /// A database with a library of one run, and a role of that name which may log in.
-fn with_role(role: &str) -> Option<(&'static Postgres, String, Place)> {
+fn with_role(role: &str) -> Option<(&'static Postgres, String, Location)> {
     let server = Postgres::shared()?;
     let database = server.database();
     Library::open(&at(&server.address("postgres", &database))).unwrap().save(&run(1)).unwrap();

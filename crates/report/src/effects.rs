@@ -1,7 +1,7 @@
 //! What a campaign says: its cells, the effects of its factors, and what was claimed; on one screen.
 
 use campaign::{
-    CellFigure, Change, Directions, Effect, Effects, FALSE_EFFECTS, FigureEffects, HeldClaim, Published,
+    CellFigure, Change, CheckedClaim, Directions, Effect, Effects, FALSE_EFFECTS, FigureEffects, Published,
 };
 use record::{Metric, level_name};
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
@@ -62,7 +62,7 @@ pub fn effects(effects: &Effects, style: Style) -> String {
         lines.push(String::new());
         lines.push(style.paint(Look::Title, "Claims"));
         // What is furthest off comes first.
-        let mut claims: Vec<&HeldClaim> = effects.claims.iter().collect();
+        let mut claims: Vec<&CheckedClaim> = effects.claims.iter().collect();
         claims.sort_by(|one, other| other.off().total_cmp(&one.off()));
         for claim in claims.into_iter().take(CLAIMS) {
             lines.extend(wrap(&style.spell(&harmless(&claimed(effects, claim))), style.width, "  ", "    "));
@@ -354,7 +354,7 @@ fn agreement(group: &Published) -> Option<String> {
     (!told.is_empty()).then(|| format!("{}: {}.", group.group, told.join("; ")))
 }
 
-fn claimed(effects: &Effects, claim: &HeldClaim) -> String {
+fn claimed(effects: &Effects, claim: &CheckedClaim) -> String {
     let named = effects.factors.iter().zip(&claim.levels);
     let cell: Vec<String> = named.map(|(factor, level)| level_name(&factor.name, level)).collect();
     let figure = |figure: f64| {
@@ -444,7 +444,7 @@ mod tests {
             figures: vec![figure("iops", 1.0), figure("p99", 1e4)],
             notes: vec!["3 of 4 cells were measured.".into()],
             published: Vec::new(),
-            claims: vec![HeldClaim {
+            claims: vec![CheckedClaim {
                 by: "vendor".into(),
                 plan: "oltp".into(),
                 point: "8 KiB".into(),

@@ -1,6 +1,6 @@
 //! A model's figures, and measured loads beside its answers.
 
-use record::{Figure, Fitted, Held};
+use record::{Figure, Fitted, ModelComparison};
 use units::OpsPerSecond;
 
 use crate::style::{Look, Style};
@@ -30,7 +30,7 @@ fn shown(figure: &Fitted) -> String {
 }
 
 /// One row for each load: measured, modelled, and the one over the other with its interval.
-pub fn held(loads: &[Held], style: Style) -> String {
+pub fn held(loads: &[ModelComparison], style: Style) -> String {
     let columns = vec![
         Column::words("point"),
         Column::figures("measured", 0),
@@ -38,7 +38,7 @@ pub fn held(loads: &[Held], style: Style) -> String {
         Column::figures("ratio", 0),
         Column::figures("95 % CI", 1),
     ];
-    let row = |load: &Held| {
+    let row = |load: &ModelComparison| {
         vec![
             Cell::plain(harmless(&load.name)),
             Cell::plain(per_s(load.measured.value)),
@@ -73,7 +73,7 @@ mod tests {
     fn a_load_is_shown_with_what_the_model_gives_and_the_ratio() {
         let measured = Figure { value: 6_200.0, low: Some(6_100.0), high: Some(6_300.0) };
         let ratio = Figure { value: 0.62, low: Some(0.61), high: Some(0.63) };
-        let load = Held { index: 0, name: "cold".into(), measured, modelled: 10_000.0, ratio };
+        let load = ModelComparison { index: 0, name: "cold".into(), measured, modelled: 10_000.0, ratio };
         let text = held(&[load], plain());
         let row = text.lines().last().unwrap();
         assert_eq!(

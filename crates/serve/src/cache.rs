@@ -11,8 +11,8 @@
 
 mod log;
 mod pieces;
-mod place;
 mod power;
+mod range;
 mod state;
 mod table;
 
@@ -30,12 +30,12 @@ use crate::nvram::{self, Nvram, Record};
 use crate::set::Fault;
 use crate::tag::SECTOR;
 use log::{Kept, said, saved, unsaved};
-use pieces::{Held, Piece, Pieces};
-use place::joined;
+use pieces::{Contents, Piece, Pieces};
+use range::joined;
 use state::{MOST_PIECES, State};
 use table::{LOG, TABLE, Table, newest_table};
 
-pub use place::{Place, Run, Wanted};
+pub use range::{Run, SectorRange, Wanted};
 pub use state::Settings;
 
 /// Room of the log beside what two fillings of the cache take, at least.
@@ -150,7 +150,7 @@ impl WriteCache {
     }
 
     /// What was lost and not written again since, in order.
-    pub fn lost(&self) -> Vec<Place> {
+    pub fn lost(&self) -> Vec<SectorRange> {
         let state = self.read_state();
         joined(state.all().filter(|(_, piece)| piece.is_lost()).map(|(place, _)| place))
     }
@@ -168,12 +168,12 @@ impl WriteCache {
     }
 
     /// Whether some of a range is here, or lost.
-    pub fn has_some_of(&self, place: Place) -> bool {
+    pub fn has_some_of(&self, place: SectorRange) -> bool {
         !self.is_empty() && self.first_of(place).is_some()
     }
 
     /// The first part of a range that is here, or lost.
-    pub fn first_of(&self, Place { set, lba, sectors }: Place) -> Option<Range<u64>> {
+    pub fn first_of(&self, SectorRange { set, lba, sectors }: SectorRange) -> Option<Range<u64>> {
         let state = self.read_state();
         let first = state.sets[set as usize].over(lba, lba + sectors).next();
         first.map(|(at, piece)| at.max(lba)..(at + piece.sectors).min(lba + sectors))
@@ -192,13 +192,13 @@ impl WriteCache {
     /// Takes a write of whole sectors.
     pub fn put(&self, set: u32, lba: u64, from: &[u8]) -> io::Result<Taken> {
         // Copied while others are at the cache.
-        let data = Held::Data(Arc::new(from.to_vec()), 0);
+        let data = Contents::Data(Arc::new(from.to_vec()), 0);
         let mut state = self.write_state();
         let settings = state.settings;
         if !state.takes_writes() {
             return Ok(Taken::Through);
         }
-        let place = Place { set, lba, sectors: (from.len() / SECTOR) as u64 };
+        let place = SectorRange { set, lba, sectors: (from.len() / SECTOR) as u64 };
         // One more is two where another is split.
         if state.dirty + from.len() as u64 > self.size || state.pieces() + 2 > MOST_PIECES {
             return Ok(Taken::Full);
@@ -250,7 +250,7 @@ impl WriteCache {
     pub fn runs(&self, wanted: Wanted) -> (Vec<Run>, u64) {
         let (found, generation) = self.found(wanted);
         // Copied while writes come in.
-        let run = |(place, pieces): (Place, Vec<Piece>)| {
+        let run = |(place, pieces): (SectorRange, Vec<Piece>)| {
             let mut data = Vec::with_capacity(narrow::<usize>(place.sectors) * SECTOR);
             pieces.iter().filter_map(Piece::data).for_each(|part| data.extend_from_slice(part));
             Run { place, data }
@@ -259,12 +259,12 @@ impl WriteCache {
     }
 
     /// The pieces of each run, and the generation.
-    fn found(&self, wanted: Wanted) -> (Vec<(Place, Vec<Piece>)>, u64) {
+    fn found(&self, wanted: Wanted) -> (Vec<(SectorRange, Vec<Piece>)>, u64) {
         /// Sectors of one run at most.
         const RUN: u64 = (1 << 20) / SECTOR_BYTES;
         let state = self.read_state();
         let now = self.clock.now();
-        let (mut runs, mut sectors): (Vec<(Place, Vec<Piece>)>, u64) = (Vec::new(), 0);
+        let (mut runs, mut sectors): (Vec<(SectorRange, Vec<Piece>)>, u64) = (Vec::new(), 0);
         for (place, piece) in state.all() {
             if piece.data().is_none() {
                 continue;
@@ -306,16 +306,16 @@ impl WriteCache {
 
     /// The members have what was here of these ranges up to a generation, or something newer, on stable storage where
     /// that is asked of anything.
-    pub fn settle(&self, places: &[Place], generation: u64) -> io::Result<()> {
+    pub fn settle(&self, places: &[SectorRange], generation: u64) -> io::Result<()> {
         // Given back to the system once others can come to the cache again.
         let mut taken = Vec::new();
         let mut state = self.write_state();
-        let mut gone: Vec<Place> = Vec::new();
-        for &Place { set, lba, sectors } in places {
+        let mut gone: Vec<SectorRange> = Vec::new();
+        for &SectorRange { set, lba, sectors } in places {
             let old = state.sets[set as usize].over(lba, lba + sectors);
             gone.extend(old.filter(|(_, piece)| piece.generation <= generation).map(|(at, piece)| {
                 let (first, end) = (at.max(lba), (at + piece.sectors).min(lba + sectors));
-                Place { set, lba: first, sectors: end - first }
+                SectorRange { set, lba: first, sectors: end - first }
             }));
         }
         debug_assert!(generation <= state.generation, "nothing is settled that was not taken");
@@ -336,7 +336,7 @@ impl WriteCache {
         if state.dirty == 0 && self.is_log_full() { self.begin_log(&mut state) } else { Ok(()) }
     }
 
-    fn note_gone(&self, gone: &[Place]) -> io::Result<()> {
+    fn note_gone(&self, gone: &[SectorRange]) -> io::Result<()> {
         let Some(kept) = &self.kept else { return Ok(()) };
         let mut sets: Vec<u32> = gone.iter().map(|place| place.set).collect();
         sets.dedup();
@@ -483,8 +483,8 @@ pub struct Hold<'c> {
 impl Hold<'_> {
     /// Forgets what it has of a set, also what was lost of it: its data are to be overwritten.
     pub fn forget(&mut self, set: u32) -> io::Result<()> {
-        let taken = self.state.carve(Place { set, lba: 0, sectors: u64::MAX }, |_| true);
-        let of = |(lba, piece): (u64, Piece)| Place { set, lba, sectors: piece.sectors };
+        let taken = self.state.carve(SectorRange { set, lba: 0, sectors: u64::MAX }, |_| true);
+        let of = |(lba, piece): (u64, Piece)| SectorRange { set, lba, sectors: piece.sectors };
         self.cache.note_gone(&taken.into_iter().map(of).collect::<Vec<_>>())?;
         self.cache.recount(&self.state);
         if self.state.dirty > 0 { Ok(()) } else { self.cache.begin_log(&mut self.state) }

@@ -21,7 +21,7 @@ use units::SECTOR_BYTES;
 use units::convert::narrow;
 
 use crate::machine::Machine;
-use crate::pace::{Asked, Deliver, Op, Pacer, Pending};
+use crate::pace::{Deliver, ModelRequest, Op, Pacer, Pending};
 use crate::set::{Fault, Scratch};
 
 /// A LUN that is mounted for as long as this is held.
@@ -104,7 +104,7 @@ impl LunFile {
 
     /// Shows the model, where there is one, a request that comes now.
     fn ask(&self, op: Op, offset: u64, len: u64) -> Option<Pending> {
-        self.pacer.as_ref().map(|pacer| pacer.ask(Asked { lun: self.lun, op, offset, len }))
+        self.pacer.as_ref().map(|pacer| pacer.ask(ModelRequest { lun: self.lun, op, offset, len }))
     }
 
     fn with<T>(&self, act: impl FnOnce(&Machine, &mut Scratch) -> T) -> T {

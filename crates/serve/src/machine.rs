@@ -10,6 +10,7 @@ mod errors;
 mod found;
 mod front;
 mod initialise;
+mod logged;
 mod memories;
 mod open;
 mod operate;
@@ -19,7 +20,6 @@ mod returning;
 mod shape;
 mod starting;
 mod status;
-mod told;
 mod work;
 mod works;
 
@@ -33,7 +33,7 @@ use array::sim::Topology;
 use units::convert::narrow;
 use units::{SECTOR_BYTES, Sectors};
 
-use crate::cache::{Place, WriteCache};
+use crate::cache::{SectorRange, WriteCache};
 use crate::config::{LostConfig, Start, Status};
 use crate::disk::{Disk, DiskError};
 use crate::events::{EventLog, Severity};
@@ -51,7 +51,7 @@ pub use status::{BayStatus, MachineStatus, PassStatus, SetStatus, WorkStatus};
 pub use work::WorkKind;
 
 use front::Front;
-use told::{Telling, Told};
+use logged::{Logged, Telling};
 use works::Works;
 
 /// An array at work.
@@ -77,7 +77,7 @@ pub struct Machine {
     bays: Mutex<Bays>,
     works: Works,
     events: EventLog,
-    told: Mutex<Told>,
+    told: Mutex<Logged>,
     /// How often the write cache has lost what had been acknowledged, by LUN.
     losses: Vec<AtomicU64>,
     /// Whether a spare takes over by itself.
@@ -223,9 +223,9 @@ impl Machine {
     }
 
     /// All of a LUN; `None` where there is no such LUN.
-    fn whole(&self, lun: u32) -> Option<Place> {
+    fn whole(&self, lun: u32) -> Option<SectorRange> {
         let lun = self.shape.luns.get(lun as usize)?;
-        Some(Place { set: lun.set, lba: lun.start, sectors: lun.sectors })
+        Some(SectorRange { set: lun.set, lba: lun.start, sectors: lun.sectors })
     }
 
     /// What has happened.
@@ -238,7 +238,7 @@ impl Machine {
         self.shelf.is_none()
     }
 
-    fn place(&self, number: u32, offset: u64, len: u64) -> Result<Place, Fault> {
+    fn place(&self, number: u32, offset: u64, len: u64) -> Result<SectorRange, Fault> {
         let lun = self.shape.luns.get(number as usize).ok_or(Fault::OutOfRange)?;
         if !self.is_reached(number) {
             return Err(Fault::NoPath);
@@ -247,7 +247,7 @@ impl Machine {
         debug_assert!(lun.start + lun.sectors <= capacity, "a LUN lies in its set");
         let is_whole = offset.is_multiple_of(SECTOR_BYTES) && len.is_multiple_of(SECTOR_BYTES) && len > 0;
         match offset.checked_add(len) {
-            Some(end) if is_whole && end <= lun.sectors * SECTOR_BYTES => Ok(Place {
+            Some(end) if is_whole && end <= lun.sectors * SECTOR_BYTES => Ok(SectorRange {
                 set: lun.set,
                 lba: lun.start + offset / SECTOR_BYTES,
                 sectors: len / SECTOR_BYTES,
@@ -293,7 +293,7 @@ impl Machine {
         self.use_spares_soon();
     }
 
-    fn named(&self) -> MutexGuard<'_, Told> {
+    fn named(&self) -> MutexGuard<'_, Logged> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

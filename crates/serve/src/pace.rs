@@ -29,7 +29,7 @@ pub use meeting::{Deliver, Pending};
 
 /// What the model is told of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct ModelRequest {
     /// The LUN.
     pub lun: u32,
     /// What is done.
@@ -60,7 +60,7 @@ const LARGEST: u64 = 1 << 30;
 type Act = Box<dyn FnOnce(&mut Sim) + Send>;
 
 enum Message {
-    Request(Duration, Asked, Arc<Meeting>),
+    Request(Duration, ModelRequest, Arc<Meeting>),
     Work(WorkOrder, Share),
     Act(Act),
     /// Another array takes the place of this one, which gives all its answers now.
@@ -141,7 +141,7 @@ impl Pacer {
     }
 
     /// Shows the model a request that comes now, whose data may still be on their way.
-    pub fn ask(&self, asked: Asked) -> Pending {
+    pub fn ask(&self, asked: ModelRequest) -> Pending {
         let meeting = Meeting::of(&asked, self.clock, self.lateness.clone());
         self.tell(Message::Request(self.clock.now(), asked, meeting.clone()));
         Pending(meeting)
@@ -278,7 +278,7 @@ impl Running {
 
     fn take(&mut self, message: Message) {
         match message {
-            Message::Request(_, Asked { op: Op::Nothing, .. }, meeting) => meeting.end(true),
+            Message::Request(_, ModelRequest { op: Op::Nothing, .. }, meeting) => meeting.end(true),
             Message::Request(at, asked, meeting) => self.submit(at, asked, &meeting),
             Message::Act(act) => {
                 self.catch_up();
@@ -312,11 +312,12 @@ impl Running {
     }
 
     /// Shows the model a request, in as many pieces as it needs.
-    fn submit(&mut self, at: Duration, asked: Asked, meeting: &Arc<Meeting>) {
+    fn submit(&mut self, at: Duration, asked: ModelRequest, meeting: &Arc<Meeting>) {
         let at = self.virtual_time(at).max(self.sim.now());
         for piece in 0..asked.len.div_ceil(LARGEST).max(1) {
             let from = piece * LARGEST;
-            let part = Asked { offset: asked.offset + from, len: LARGEST.min(asked.len - from), ..asked };
+            let part =
+                ModelRequest { offset: asked.offset + from, len: LARGEST.min(asked.len - from), ..asked };
             let token = self.free.pop().unwrap_or_else(|| {
                 self.next += 1;
                 self.next - 1
@@ -385,8 +386,8 @@ fn refuse_all(receive: &Receiver<Message>, progress: &Progress) {
     }
 }
 
-fn workload_request(asked: Asked, token: u32) -> array::sim::OutsideRequest {
-    let Asked { lun, op, offset, len } = asked;
+fn workload_request(asked: ModelRequest, token: u32) -> array::sim::OutsideRequest {
+    let ModelRequest { lun, op, offset, len } = asked;
     assert!(len <= LARGEST, "a request of {len} bytes was to be divided");
     array::sim::OutsideRequest {
         offset: Bytes::new(offset),

@@ -17,7 +17,7 @@ pub struct RowLocks {
 }
 
 /// Locks that are held.
-pub enum Held<G> {
+pub enum RowGuard<G> {
     /// The usual.
     One(G),
     /// Of a request that spans several.
@@ -35,25 +35,25 @@ impl RowLocks {
 
     /// Others may read between `from` and `to` meanwhile, and nobody writes.
     #[inline]
-    pub fn shared(&self, from: u64, to: u64) -> Held<RwLockReadGuard<'_, ()>> {
+    pub fn shared(&self, from: u64, to: u64) -> RowGuard<RwLockReadGuard<'_, ()>> {
         self.held(from, to, |shard| shard.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Nobody else reads or writes between `from` and `to` meanwhile.
     #[inline]
-    pub fn exclusive(&self, from: u64, to: u64) -> Held<RwLockWriteGuard<'_, ()>> {
+    pub fn exclusive(&self, from: u64, to: u64) -> RowGuard<RwLockWriteGuard<'_, ()>> {
         self.held(from, to, |shard| shard.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     #[inline]
-    fn held<'a, G>(&'a self, from: u64, to: u64, lock: impl Fn(&'a RwLock<()>) -> G) -> Held<G> {
+    fn held<'a, G>(&'a self, from: u64, to: u64, lock: impl Fn(&'a RwLock<()>) -> G) -> RowGuard<G> {
         debug_assert!(from <= to, "a range begins before it ends");
         let (first, last) = (from / self.granule, (to.max(from + 1) - 1) / self.granule);
         if first == last {
-            return Held::One(lock(&self.shards[narrow::<usize>(first % SHARDS)]));
+            return RowGuard::One(lock(&self.shards[narrow::<usize>(first % SHARDS)]));
         }
         let all = if last - first >= SHARDS - 1 { 0..SHARDS } else { first..last + 1 };
-        Held::Many(ascending(all).map(|shard| lock(&self.shards[shard])).collect())
+        RowGuard::Many(ascending(all).map(|shard| lock(&self.shards[shard])).collect())
     }
 }
 

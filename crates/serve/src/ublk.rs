@@ -22,7 +22,7 @@ use units::SECTOR_BYTES;
 use units::convert::narrow;
 
 use crate::machine::Machine;
-use crate::pace::{Asked, Op, Pacer, Pending};
+use crate::pace::{ModelRequest, Op, Pacer, Pending};
 use crate::set::{Fault, Scratch};
 
 /// Requests in flight of a queue, as many as fio and file systems have at most by default.
@@ -222,7 +222,7 @@ impl Lun {
             _ => return None,
         };
         let Request { offset, len, .. } = *request;
-        let asked = Asked { lun: self.lun, op, offset, len };
+        let asked = ModelRequest { lun: self.lun, op, offset, len };
         self.pacer.as_ref().filter(|_| self.has(request)).map(|pacer| pacer.ask(asked))
     }
 

@@ -357,14 +357,14 @@ pub struct Tried {
 
 /// What a study found.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct StudyResult {
     /// The points of the array as it is, of each seed.
     pub unchanged: Vec<Vec<Point>>,
     /// Those with a change, by suspect and degree, rising; what the array refuses is left out.
     pub tried: Vec<Tried>,
 }
 
-impl Found {
+impl StudyResult {
     /// For each suspect the degrees that were tried, rising, with what `seen` makes of the points as they are and of those
     /// with each change.
     pub fn each<S>(
@@ -434,13 +434,13 @@ impl<'a> Study<'a> {
     ///
     /// Simulations run side by side, one on each processor. `None` where it was ended, and where the array as it is cannot
     /// carry out the plan.
-    pub fn search(&self, likely: impl Fn(&Found) -> Vec<(Suspect, f64)>) -> Option<Found> {
+    pub fn search(&self, likely: impl Fn(&StudyResult) -> Vec<(Suspect, f64)>) -> Option<StudyResult> {
         let suspects = Suspect::all(&self.spec.topology);
         let each = suspects.iter().flat_map(|one| one.degrees().iter().map(|times| (*one, *times)));
         let as_it_is = (0..SEEDS).map(|seed| Trial { change: None, seed });
         let changed = each.map(|change| Trial { change: Some(change), seed: 0 });
         let trials: Vec<Trial> = as_it_is.chain(changed).collect();
-        let mut found = Found::default();
+        let mut found = StudyResult::default();
         self.add(&mut found, &trials);
         for _ in 0..ROUNDS {
             if found.unchanged.len() < SEEDS as usize {
@@ -455,7 +455,7 @@ impl<'a> Study<'a> {
         (!self.stop.load(Ordering::Relaxed)).then_some(found)
     }
 
-    fn add(&self, found: &mut Found, trials: &[Trial]) {
+    fn add(&self, found: &mut StudyResult, trials: &[Trial]) {
         let mut all = Vec::with_capacity(trials.len());
         let work = |position: usize| self.once(trials[position]);
         in_order(trials.len(), processors(), &work, &mut |_, points| {

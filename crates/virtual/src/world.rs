@@ -14,7 +14,9 @@ use array::files::Unwritten;
 use array::raid::HealthError;
 use array::sim::{FilePlace, Sim, Topology, WorkError, WorkOrder};
 use array::spec::{self, ArraySpec, Shipped, Source};
-use conduct::{Apart, Listener, Live, Machine, MeasuredLoad, MeasuredState, World, WorldError, checks};
+use conduct::{
+    Apart, Gate, Listener, Live, Machine, MeasuredLoad, MeasuredState, Rank, World, WorldError, checks,
+};
 use document::Errors;
 use record::names::fact;
 use record::{Breakdown, Environment, Series};
@@ -346,6 +348,14 @@ fn kind_of(work: Work) -> (BackgroundKind, &'static str) {
 impl World for ModelledWorld {
     fn kind(&self) -> record::World {
         record::World::Array
+    }
+
+    fn models_host(&self) -> bool {
+        true
+    }
+
+    fn join(&mut self, _plan: &Plan, _rank: Rank, _gate: Box<dyn Gate>) -> Result<(), WorldError> {
+        Err(WorldError::unfit("a virtual array is one simulation; run it without `mpirun`"))
     }
 
     fn environment(&self) -> Environment {

@@ -16,8 +16,10 @@ use array::sim::Resource;
 use array::spec::Shipped;
 use array::streams::Stream;
 use conduct::{Machine, in_order, processors};
-use explain::compare::{Asked, FALSE_ALARMS, Shift, Suspicion, culprit, gate, likely, modelled, shifts};
-use modelled::suspects::{Found, Study, Suspect};
+use explain::compare::{
+    ComparisonInput, FALSE_ALARMS, Shift, Suspicion, culprit, gate, likely, modelled, shifts,
+};
+use modelled::suspects::{Study, StudyResult, Suspect};
 use record::judgement::{Culprit, Verdict};
 use record::{Run, sample};
 use units::convert::narrow;
@@ -128,7 +130,7 @@ fn distort(summary: &mut record::OpSummary, mean: f64, quantiles: f64) {
 }
 
 /// What a case came to.
-struct Told {
+struct PlantedCase {
     cause: usize,
     address: &'static str,
     times: f64,
@@ -141,7 +143,7 @@ struct Told {
     unmodelled: Culprit,
 }
 
-fn suspicions(like: &Run, found: &Found) -> Vec<(Suspect, Suspicion)> {
+fn suspicions(like: &Run, found: &StudyResult) -> Vec<(Suspect, Suspicion)> {
     let each = found.each(|unchanged, changed| modelled(like, unchanged, changed));
     let told = |(suspect, tried): (Suspect, _)| {
         let (part, change) = (suspect.part().into(), suspect.change().into());
@@ -157,7 +159,7 @@ fn measured(base: &[Run], runs: &[Run]) -> Vec<Shift> {
 /// What the model does with each change, and its verdict on `runs` against `base`.
 fn traced(study: &Study<'_>, base: &[Run], runs: &[Run]) -> (Vec<Suspicion>, Culprit) {
     let measured = measured(base, runs);
-    let again = |found: &Found| {
+    let again = |found: &StudyResult| {
         let (suspects, all): (Vec<_>, Vec<_>) = suspicions(&runs[0], found).into_iter().unzip();
         likely(&measured, &all, 4).into_iter().map(|(at, times)| (suspects[at], times)).collect()
     };
@@ -181,7 +183,7 @@ fn judged(
     study: &Study<'_>,
     base: &[Run],
     runs: &[Run],
-) -> Told {
+) -> PlantedCase {
     let (all, found) = traced(study, base, runs);
     let (first, last) = base.split_at(3);
     let mut still = last.to_vec();
@@ -189,12 +191,12 @@ fn judged(
     let others: Vec<Suspicion> = all.iter().filter(|one| one.part != CAUSES[cause].1).cloned().collect();
     let of = |base: &[Run], runs: &[Run], all: &[Suspicion]| culprit("the model", &measured(base, runs), all);
     let (equal, stalled) = (of(first, last, &all), of(first, &still, &all));
-    Told { cause, address, times, found, equal, stalled, unmodelled: of(base, runs, &others) }
+    PlantedCase { cause, address, times, found, equal, stalled, unmodelled: of(base, runs, &others) }
 }
 
 fn fails(base: &[Run], runs: &[Run]) -> bool {
     let (baseline, equal) = ("tag:release".into(), Vec::new());
-    let asked = Asked {
+    let asked = ComparisonInput {
         baseline,
         base: base.iter().collect(),
         runs: runs.iter().collect(),
@@ -206,7 +208,7 @@ fn fails(base: &[Run], runs: &[Run]) -> bool {
 }
 
 /// The case of that number: the cause by turns, all else drawn; `None` where no draw slows the plan.
-fn case(number: u64) -> Option<Told> {
+fn case(number: u64) -> Option<PlantedCase> {
     let plan = plan();
     let mut draws = Stream::open(number, "culprits");
     let cause = narrow::<usize>(number % CAUSES.len() as u64);
@@ -235,7 +237,7 @@ fn case(number: u64) -> Option<Told> {
     None
 }
 
-fn told(one: &Told) -> String {
+fn told(one: &PlantedCase) -> String {
     let (suspect, _) = CAUSES[one.cause];
     let said = one.found.part.as_deref().unwrap_or("unknown");
     format!(
@@ -248,14 +250,19 @@ fn told(one: &Told) -> String {
     )
 }
 
-fn all(numbers: std::ops::Range<u64>) -> Vec<Told> {
+fn all(numbers: std::ops::Range<u64>) -> Vec<PlantedCase> {
     let mut all = Vec::new();
     let count = narrow::<usize>(numbers.end - numbers.start);
-    in_order(count, processors(), &|at| case(numbers.start + at as u64), &mut |_, one: Option<Told>| {
-        one.iter().for_each(|one| println!("{}", told(one)));
-        all.extend(one);
-        true
-    });
+    in_order(
+        count,
+        processors(),
+        &|at| case(numbers.start + at as u64),
+        &mut |_, one: Option<PlantedCase>| {
+            one.iter().for_each(|one| println!("{}", told(one)));
+            all.extend(one);
+            true
+        },
+    );
     all
 }
 
@@ -359,7 +366,7 @@ fn planted_causes_are_named() {
     }
     let right: u32 = table.iter().map(|row| row[0]).sum();
     println!("{right} of {} named", cases.len());
-    let named = |of: fn(&Told) -> &Culprit| cases.iter().filter(|one| of(one).part.is_some()).count();
+    let named = |of: fn(&PlantedCase) -> &Culprit| cases.iter().filter(|one| of(one).part.is_some()).count();
     println!("a part is named in {} of equal runs", named(|one| &one.equal));
     println!("a part is named in {} of runs that stand still at times", named(|one| &one.stalled));
     println!(

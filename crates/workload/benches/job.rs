@@ -4,7 +4,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use units::{Bytes, Instant, Nanos, Share};
 use workload::spec::{Extent, OpMix, Pace, Pattern, Sequence, SizeSplit, Zone};
-use workload::{Completion, FileMap, Job, JobSpec, Outcome, Part, Region};
+use workload::{Completion, FileMap, Job, JobSpec, Outcome, Region, RegionShare};
 
 fn main() {
     divan::main();
@@ -16,7 +16,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
     JobSpec {
         name: "bench".into(),
         seed: 1,
-        worker: Part::WHOLE,
+        worker: RegionShare::WHOLE,
         pattern,
         sizes: SizeSplit::one(Bytes::KIB * 4),
         mix: OpMix { reads: Share::ALL, trims: Share::NONE, flushes: Share::NONE },
@@ -24,7 +24,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         rewrites: Share::NONE,
         align: Bytes::KIB * 4,
         region: Region { start: Bytes::ZERO, len: Bytes::GIB * 64 },
-        part: Part::WHOLE,
+        part: RegionShare::WHOLE,
         files: FileMap::One,
         depth,
         submit_batch: 32,

@@ -3,7 +3,7 @@
 use units::convert::{narrow, truncated};
 use units::{Bytes, Nanos, Share};
 
-use crate::address::{Part, Region};
+use crate::address::{Region, RegionShare};
 use crate::job::{FileMap, JobSpec};
 use crate::lines::JobLine;
 use crate::spec::{Extent, Files, Line, LunLayout, Pattern, Span, Verify, Workload};
@@ -403,18 +403,18 @@ fn check_zones(workload: &Workload, region: Region) -> Result<(), CompileError> 
 }
 
 fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) -> JobSpec {
-    let worker = Part { index, of: workload.workers };
+    let worker = RegionShare { index, of: workload.workers };
     let (files, part) = match &joined.layout {
-        Layout::Map(map) if workload.worker_offset.is_some() => (map.clone(), Part::WHOLE),
+        Layout::Map(map) if workload.worker_offset.is_some() => (map.clone(), RegionShare::WHOLE),
         Layout::Map(map) => (map.clone(), worker),
         Layout::Own(count) => {
-            (FileMap::Turns { first: narrow::<u16>(index) * count, count: *count }, Part::WHOLE)
+            (FileMap::Turns { first: narrow::<u16>(index) * count, count: *count }, RegionShare::WHOLE)
         }
         Layout::SharedInGroups(group) => {
             let first = narrow::<u16>(index / group);
             let members = (*group).min(workload.workers - index / group * group);
             assert!(index % group < members, "a worker is one of those that share its file");
-            (FileMap::Turns { first, count: 1 }, Part { index: index % group, of: members })
+            (FileMap::Turns { first, count: 1 }, RegionShare { index: index % group, of: members })
         }
     };
     job_spec_of(workload, worker, region, (files, part))
@@ -423,9 +423,9 @@ fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) ->
 /// The specification of `worker`, which is `part` of those that share its files.
 pub(crate) fn job_spec_of(
     workload: &Workload,
-    worker: Part,
+    worker: RegionShare,
     region: Region,
-    (files, part): (FileMap, Part),
+    (files, part): (FileMap, RegionShare),
 ) -> JobSpec {
     let bytes = bytes(workload, worker, region, &files);
     JobSpec {
@@ -469,7 +469,7 @@ pub(crate) fn job_spec_of(
 }
 
 /// What a worker does of `bytes`, and at most its passes over all of its files.
-fn bytes(workload: &Workload, worker: Part, region: Region, files: &FileMap) -> Option<Bytes> {
+fn bytes(workload: &Workload, worker: RegionShare, region: Region, files: &FileMap) -> Option<Bytes> {
     let own = workload.stop.bytes.map(|bytes| Bytes::new(worker.share_of(bytes.get())));
     let count = match files {
         FileMap::Turns { count, .. } => u64::from(*count),

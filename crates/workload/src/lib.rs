@@ -31,7 +31,7 @@ mod wear_out;
 mod window;
 mod zones;
 
-pub use address::{Addresses, Grain, Part, Region, Step};
+pub use address::{Addresses, Grain, Region, RegionShare, Step};
 pub use compile::{CompileError, compile, file_size_needed, files_needed};
 pub use flow::FlowTotals;
 pub use job::{

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use units::convert::truncated;
 use units::{Instant, Nanos};
 
-use crate::address::Part;
+use crate::address::RegionShare;
 use crate::rng::{Stream, unit};
 use crate::spec::{Overflow, Pace, Schedule, Spacing};
 use crate::trace;
@@ -162,7 +162,7 @@ pub(crate) enum Arrivals {
 
 impl Pacer {
     /// The pace of one of the workers that share it; a rate is shared out, even arrivals are dealt in turn.
-    pub(crate) fn new(pace: Pace, part: Part, depth: u32, stream: Stream) -> Pacer {
+    pub(crate) fn new(pace: Pace, part: RegionShare, depth: u32, stream: Stream) -> Pacer {
         assert!(part.index < part.of, "a worker is one of those that share the pace");
         let is_kept = |rate: f64| rate > 0.0 && rate.is_finite();
         assert!(
@@ -287,7 +287,7 @@ impl Pacer {
 }
 
 impl Arrivals {
-    fn new(schedule: Schedule, part: Part, stream: Stream) -> Arrivals {
+    fn new(schedule: Schedule, part: RegionShare, stream: Stream) -> Arrivals {
         let together_ns = 1e9 / schedule.rate.get();
         let gap_ns = together_ns * f64::from(part.of);
         match schedule.spacing {
@@ -358,7 +358,7 @@ mod tests {
     use super::*;
     use crate::rng::Streams;
 
-    fn arrivals(pace: Pace, part: Part, count: usize) -> Vec<u64> {
+    fn arrivals(pace: Pace, part: RegionShare, count: usize) -> Vec<u64> {
         let mut pacer = Pacer::new(pace, part, 1, Streams::new(3).open("arrivals"));
         pacer.start(Instant::START);
         let mut next = || {
@@ -373,15 +373,15 @@ mod tests {
     #[test]
     fn workers_are_dealt_even_arrivals_in_turn() {
         let pace = Pace::even(OpsPerSecond::new(1000.0));
-        assert_eq!(arrivals(pace, Part { index: 0, of: 2 }, 3), [0, 2_000_000, 4_000_000]);
-        assert_eq!(arrivals(pace, Part { index: 1, of: 2 }, 3), [1_000_000, 3_000_000, 5_000_000]);
+        assert_eq!(arrivals(pace, RegionShare { index: 0, of: 2 }, 3), [0, 2_000_000, 4_000_000]);
+        assert_eq!(arrivals(pace, RegionShare { index: 1, of: 2 }, 3), [1_000_000, 3_000_000, 5_000_000]);
     }
 
     #[test]
     fn an_on_off_pace_is_poisson_while_it_is_on_and_silent_while_it_is_off() {
         let spacing = Spacing::OnOff { on: Nanos::from_millis(200), off: Nanos::from_millis(800) };
         let schedule = Schedule { rate: OpsPerSecond::new(10_000.0), spacing, overflow: Overflow::Queue };
-        let due = arrivals(Pace::Open(schedule), Part::WHOLE, 200_000);
+        let due = arrivals(Pace::Open(schedule), RegionShare::WHOLE, 200_000);
         assert!(due.iter().all(|due| due % 1_000_000_000 < 200_000_001), "none in a pause");
         let seconds = *due.last().unwrap() as f64 / 1e9;
         let mean = due.len() as f64 / seconds;
@@ -399,13 +399,13 @@ mod tests {
 
     #[test]
     fn an_even_pace_does_not_drift() {
-        let due = arrivals(Pace::even(OpsPerSecond::new(3.0)), Part::WHOLE, 3_000_001);
+        let due = arrivals(Pace::even(OpsPerSecond::new(3.0)), RegionShare::WHOLE, 3_000_001);
         assert_eq!(due[3_000_000], 1_000_000_000_000_000);
     }
 
     #[test]
     fn poisson_gaps_are_exponential_with_the_asked_mean() {
-        let due = arrivals(Pace::poisson(OpsPerSecond::new(1000.0)), Part::WHOLE, 1_000_001);
+        let due = arrivals(Pace::poisson(OpsPerSecond::new(1000.0)), RegionShare::WHOLE, 1_000_001);
         let gaps: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;

@@ -9,7 +9,7 @@ use std::fmt;
 use units::convert::narrow;
 use units::{Bytes, OpsPerSecond, Share};
 
-use crate::address::{Addresses, Grain, Part, Region};
+use crate::address::{Addresses, Grain, Region, RegionShare};
 use crate::choice::{Choice, op_weights, size_weights};
 use crate::pace::Arrivals;
 use crate::rng::Streams;
@@ -66,7 +66,8 @@ pub fn run() -> Vec<Check> {
 fn addresses(pattern: &Pattern, blocks: u64) -> impl FnMut() -> u64 + use<> {
     let region = Region { start: Bytes::ZERO, len: BLOCK * blocks };
     let grain = Grain { align: BLOCK, largest: BLOCK, keeps_slots: false, mixed: false };
-    let mut addresses = Addresses::new(pattern, region, Part::WHOLE, grain, Streams::new(SEED), "selftest");
+    let mut addresses =
+        Addresses::new(pattern, region, RegionShare::WHOLE, grain, Streams::new(SEED), "selftest");
     move || addresses.next(narrow::<u32>(BLOCK.get())).get() / BLOCK.get()
 }
 
@@ -189,7 +190,8 @@ fn op_mix() -> Check {
 
 fn arrivals(pace: Pace) -> Vec<f64> {
     let stream = Streams::new(SEED).open("arrivals");
-    let pace::Pacer::Schedule { mut arrivals, .. } = pace::Pacer::new(pace, Part::WHOLE, 1, stream) else {
+    let pace::Pacer::Schedule { mut arrivals, .. } = pace::Pacer::new(pace, RegionShare::WHOLE, 1, stream)
+    else {
         return Vec::new();
     };
     (0..DRAWS).map(|_| Arrivals::next_ns(&mut arrivals)).collect()

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use units::Bytes;
 use units::convert::narrow;
 
-use crate::address::{Part, Region};
+use crate::address::{Region, RegionShare};
 use crate::spec::Zones;
 use crate::{Op, Token};
 
@@ -100,7 +100,7 @@ impl Zoned {
     /// zones are its own until they are shared.
     pub(crate) fn new(
         rules: ZoneRules,
-        (region, part): (Region, Part),
+        (region, part): (Region, RegionShare),
         mut sizes: Vec<u32>,
         files: std::ops::Range<u16>,
         depth: u32,
@@ -198,7 +198,7 @@ impl Zoned {
             Op::Read if self.rules.zones.reads_beyond => {
                 // A device reads no two zones at a time.
                 let room = if state.is_device { self.end_of(from) - from } else { u64::MAX };
-                Ok(Found { at: from, len: self.fitting(len, room), left_out, zone: None })
+                Ok(ZonedRequest { at: from, len: self.fitting(len, room), left_out, zone: None })
             }
             Op::Read if self.rules.streams => self.next_written(&state, from, (len, left_out)),
             Op::Read => self.near(&state, from, len),
@@ -368,7 +368,7 @@ impl Zoned {
         state: &mut FileZones,
         from: u64,
         (len, left_out): (u32, u64),
-    ) -> Result<Found, Miss> {
+    ) -> Result<ZonedRequest, Miss> {
         let zone = self.writable(state, from)?;
         if state.zones[zone as usize].access == ZoneAccess::Anywhere {
             return Ok(self.anywhere(from, (len, left_out)));
@@ -395,7 +395,7 @@ impl Zoned {
         // What another has written of a zone is passed over.
         let passed =
             if self.rules.streams && self.zone_of(from) == zone { at.saturating_sub(from) } else { 0 };
-        Ok(Found { at, len, left_out: left_out + passed, zone: Some(zone) })
+        Ok(ZonedRequest { at, len, left_out: left_out + passed, zone: Some(zone) })
     }
 
     /// Of the writes beyond the threshold each so many resets its zone.
@@ -505,7 +505,7 @@ enum Miss {
 }
 
 /// Where a request goes.
-struct Found {
+struct ZonedRequest {
     at: u64,
     len: u32,
     left_out: u64,

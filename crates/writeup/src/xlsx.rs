@@ -309,7 +309,13 @@ impl Book {
         Ok(sheet)
     }
 
-    fn cell(&mut self, sheet: &mut Worksheet, row: u32, place: &Place, cell: &Cell) -> Result<(), XlsxError> {
+    fn cell(
+        &mut self,
+        sheet: &mut Worksheet,
+        row: u32,
+        place: &SheetColumn,
+        cell: &Cell,
+    ) -> Result<(), XlsxError> {
         match cell {
             Cell::Empty => {}
             // A number among words, such as a queue depth, is one for the spreadsheet as well.
@@ -341,7 +347,7 @@ impl Book {
 }
 
 /// Where a column of a table stands in its sheet.
-struct Place {
+struct SheetColumn {
     /// Which column of the table it is.
     column: usize,
     first: u16,
@@ -350,14 +356,14 @@ struct Place {
     names_unit: bool,
 }
 
-fn places(table: &Table) -> Vec<Place> {
+fn places(table: &Table) -> Vec<SheetColumn> {
     let mut next = 0;
     let place = |column: usize| {
         let has_interval =
             table.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Number(_, Interval::Ends(_)))));
         let first = next;
         next += if has_interval { 5 } else { 1 };
-        Place { column, first, has_interval, names_unit: table.columns[column].unit.is_some() }
+        SheetColumn { column, first, has_interval, names_unit: table.columns[column].unit.is_some() }
     };
     (0..table.columns.len()).map(place).collect()
 }

@@ -1,20 +1,20 @@
 // The load curve of the lab: rate against queue depth, and below it the 99th percentile. Published and measured points
 // stand on it, the curve before the last change is its ghost.
 
-import type { HeldAgainst, LabAnswer, LabPoint } from '../contract.ts';
+import type { PublishedFigure, LabAnswer, LabPoint } from '../contract.ts';
 import { latency, significant } from '../figures.ts';
 import { type Measure, rateOf } from '../lab/difference.ts';
 import type { Draw } from '../parts/echart.tsx';
 import { above, aboveStyle, amountTick, axis, below, decades, escaped, latencyTick, tooltip } from './axes.ts';
 
 /** What a figure of others is worth on the chart's axis; none where it is another figure. */
-export function heldRate(held: HeldAgainst, measure: Measure): number | null {
+export function heldRate(held: PublishedFigure, measure: Measure): number | null {
   // What is not known is left out of the answer.
   return (measure === 'IOPS' ? held.iops : held.mb_s) ?? null;
 }
 
 /** The measure that published figures have, where they have not the usual one. */
-export function heldMeasure(held: HeldAgainst[], usual: Measure): Measure {
+export function heldMeasure(held: PublishedFigure[], usual: Measure): Measure {
   const has = (measure: Measure) => held.some(one => heldRate(one, measure) !== null);
   const other: Measure = usual === 'IOPS' ? 'MB/s' : 'IOPS';
   return !has(usual) && has(other) ? other : usual;
@@ -49,7 +49,7 @@ export function loadChart(answer: LabAnswer, ghost: LabAnswer | null, measure: M
     const shown = tailOf(ghost ? [answer, ghost] : [answer]);
     const tail = (of: LabAnswer) =>
       of.points.filter(point => shown.us(point) !== null).map(point => [point.depth, (shown.us(point) ?? 0) * 1000]);
-    const held = answer.held_against.filter(one => heldRate(one, measure) !== null);
+    const held = answer.published.filter(one => heldRate(one, measure) !== null);
     const placed = held.filter(one => one.depth !== null && one.depth >= bounds.min && one.depth <= bounds.max);
     const loose = held.filter(one => one.depth === null);
     const tails = [...tail(answer), ...(ghost ? tail(ghost) : [])];

@@ -49,8 +49,8 @@ export function CampaignsView() {
                     )}
                   </td>
                   <td class="progress">
-                    {row?.runs_asked && (
-                      <progress max={row.runs_asked} value={row.runs_done} aria-label={`${name}: ${ofAll(row)} runs`} />
+                    {row?.runs_planned && (
+                      <progress max={row.runs_planned} value={row.runs_done} aria-label={`${name}: ${ofAll(row)} runs`} />
                     )}
                     {job ? (job.says ?? 'begins') : row ? state(row) : ''}
                   </td>
@@ -82,12 +82,12 @@ type Row = Campaigns['campaigns'][number];
 
 /** `43 of 54`; the runs alone where nothing says how many there are to be. */
 function ofAll(row: Row): string {
-  return row.runs_asked ? `${row.runs_done} of ${row.runs_asked}` : String(row.runs_done);
+  return row.runs_planned ? `${row.runs_done} of ${row.runs_planned}` : String(row.runs_done);
 }
 
 function state(row: Row): string {
   const lacking = row.lacking > 0 ? `${row.lacking} void, skipped or failed` : '';
-  const whole = row.runs_asked !== null && row.runs_done >= row.runs_asked;
+  const whole = row.runs_planned !== null && row.runs_done >= row.runs_planned;
   return lacking || (whole ? 'complete' : '');
 }
 

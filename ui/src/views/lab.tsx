@@ -131,7 +131,7 @@ function Lab({ query, arrays }: { query: string; arrays: LabArray[] }) {
   const differs = now && ghost && toQuery(ghost.state) !== toQuery(now.state) ? ghost : null;
   const of = workload(state, array.knobs);
   const usual = of.pattern === 'sequential' ? 'MB/s' : 'IOPS';
-  const measure = chosen ?? heldMeasure(now?.answer.held_against ?? [], usual);
+  const measure = chosen ?? heldMeasure(now?.answer.published ?? [], usual);
 
   const turn = (knob: Knob, value: string, final: boolean) => {
     const next = turned(state, knob, value);
@@ -211,7 +211,7 @@ function Lab({ query, arrays }: { query: string; arrays: LabArray[] }) {
           )}
           {now && <Warnings answer={now.answer} />}
           {now && <LoadTable answer={now.answer} />}
-          {now && now.answer.held_against.length > 0 && <Held answer={now.answer} measure={measure} />}
+          {now && now.answer.published.length > 0 && <Held answer={now.answer} measure={measure} />}
           {array.published.length > 0 && <PublishedLoads array={array} state={settled} />}
           {now && <Breakdown answer={now.answer} />}
         </div>
@@ -326,7 +326,7 @@ function Held({ answer, measure }: { answer: LabAnswer; measure: Measure }) {
             </tr>
           </thead>
           <tbody>
-            {answer.held_against.map(held => {
+            {answer.published.map(held => {
               const as: Measure = heldMeasure([held], measure);
               const theirs = heldRate(held, as);
               const point =

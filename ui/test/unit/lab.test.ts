@@ -81,7 +81,7 @@ function answer(iops: number): LabAnswer {
     knee: 16,
     limit: { part: 'disks', evidence: '' },
     breakdown: [],
-    held_against: [],
+    published: [],
     slots: [],
     usable_bytes: 0,
     took_ms: 0,

@@ -1,6 +1,6 @@
 //! An array's address, `md3000?raid=10&luns=2`: a name, the options it is taken with, and figures to change.
 
-use document::{Errors, Mistake, Place, SourceText};
+use document::{Errors, Mistake, SourceText, TextSpan};
 
 /// An address taken apart. Nothing is checked yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,12 +43,12 @@ impl Address {
     }
 
     /// All of it.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> TextSpan {
         whole(&self.label)
     }
 
     /// Where `key` is set; all of it where that is nowhere.
-    pub(super) fn place_of(&self, key: &str) -> Place {
+    pub(super) fn place_of(&self, key: &str) -> TextSpan {
         let mut start = self.label.find('?').map_or(self.label.len(), |at| at + 1);
         for part in self.label[start..].split('&') {
             if part.split_once('=').is_some_and(|(name, _)| unescape(name) == key) {
@@ -61,8 +61,8 @@ impl Address {
 }
 
 /// All of the address `label`, which is a text that is its own label.
-pub(super) fn whole(label: &str) -> Place {
-    Place::new(&SourceText::new(label, label, 1), 0..label.len())
+pub(super) fn whole(label: &str) -> TextSpan {
+    TextSpan::new(&SourceText::new(label, label, 1), 0..label.len())
 }
 
 /// Reads `%41` as `A`. What is no escape stays as it is.

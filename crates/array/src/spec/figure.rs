@@ -1,6 +1,6 @@
 //! One figure of a description, with its place and what it rests on.
 
-use document::{Confidence, Node, Place, Table, Value};
+use document::{Confidence, Node, Table, TextSpan, Value};
 
 /// One figure, as `fathom array show` prints it.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Figure {
     /// How sure it is.
     pub confidence: Option<Confidence>,
     /// Where it stands.
-    pub at: Place,
+    pub at: TextSpan,
     /// Whether it is a size, time, rate, share or number, rather than a name or a choice.
     pub measured: bool,
 }

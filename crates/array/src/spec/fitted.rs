@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use document::{Errors, Fitted, Mistakes, Node, Place, Table, Wrong};
+use document::{Errors, Fitted, Mistakes, Node, Table, TextSpan, Wrong};
 
 use super::source::{Shelf, Source, SourceText};
 use super::tree;
@@ -18,7 +18,7 @@ pub struct FittedFigure {
     shelf: Shelf,
     file: String,
     /// Where its value stands, and that of each figure that is what it is.
-    at: Vec<Place>,
+    at: Vec<TextSpan>,
     unit: String,
     least: f64,
     most: f64,
@@ -51,7 +51,7 @@ impl FittedFigure {
     }
 
     /// Whether it is the figure at `place`, or one that is what it is.
-    pub fn is_at(&self, place: &Place) -> bool {
+    pub fn is_at(&self, place: &TextSpan) -> bool {
         self.at.contains(place)
     }
 
@@ -203,7 +203,7 @@ impl<'l> Refitted<'l> {
             let Some(found) = library.find(shelf, name) else { continue };
             let of_file = values.iter().filter(|(one, _)| (one.shelf, &one.file) == (shelf, name));
             let places = of_file.flat_map(|(one, value)| one.at.iter().map(move |place| (place, value)));
-            let mut places: Vec<(&Place, &String)> = places.collect();
+            let mut places: Vec<(&TextSpan, &String)> = places.collect();
             // From the end on, so that what is before it stays where it is.
             places.sort_by_key(|(place, _)| std::cmp::Reverse(place.range().start));
             let mut text = found.text.into_owned();

@@ -4,7 +4,7 @@
 
 use std::str::FromStr;
 
-use document::{Fields, Mistakes, Node, Place, Read, Table, Value, Wrong};
+use document::{Fields, Mistakes, Node, Read, Table, TextSpan, Value, Wrong};
 use units::convert::narrow;
 use units::{Bytes, Sectors};
 
@@ -98,7 +98,7 @@ pub(super) fn devices(library: &dyn Source, fields: Fields<'_>) -> Option<Device
 }
 
 /// Model, count, and where it is named, of each group of like disks; `None` where they cannot be read.
-fn groups(fields: &Fields<'_>) -> Option<Vec<(String, u32, Place)>> {
+fn groups(fields: &Fields<'_>) -> Option<Vec<(String, u32, TextSpan)>> {
     let mix = fields.tables("mix");
     let (model, count): (Option<String>, Option<u32>) = (fields.unless_none("model"), fields.get("count"));
     if let Some(model) = model {
@@ -123,7 +123,7 @@ fn groups(fields: &Fields<'_>) -> Option<Vec<(String, u32, Place)>> {
 fn device_with(
     library: &dyn Source,
     model: &str,
-    at: &Place,
+    at: &TextSpan,
     with: Option<&Fields<'_>>,
     mistakes: &Mistakes,
 ) -> Option<DeviceSpec> {
@@ -274,7 +274,7 @@ impl<'t> Wanted<'t> {
     }
 
     /// The key that a geometry's error is about: the one typed, where one was.
-    fn blame(&self, why: &GeometryError) -> Place {
+    fn blame(&self, why: &GeometryError) -> TextSpan {
         let key = match why {
             GeometryError::NoChunk { .. } | GeometryError::ChunkNoPowerOfTwo { .. } => "chunk",
             GeometryError::TooFewGroups { .. }

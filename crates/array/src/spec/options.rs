@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use document::{Basis, Fields, Mistakes, Node, Place, Read, Table, Value, Wrong, implied, nearest};
+use document::{Basis, Fields, Mistakes, Node, Read, Table, TextSpan, Value, Wrong, implied, nearest};
 
 use super::address::Address;
 use super::tree::{File, overlay, set};
@@ -153,7 +153,7 @@ fn check(option: &Declared, value: &str, address: &Address) -> Result<(), Wrong>
 }
 
 /// What was typed in an address, as the value that TOML would have read.
-fn typed_value(at: &Place, text: &str) -> Node {
+fn typed_value(at: &TextSpan, text: &str) -> Node {
     let value = match text {
         "true" | "false" => Value::Bool(text == "true"),
         _ if text.contains(',') => {

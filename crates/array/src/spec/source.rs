@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use document::{Mistakes, Node, Place, Table, Value, Wrong, nearest};
+use document::{Mistakes, Node, Table, TextSpan, Value, Wrong, nearest};
 
 use super::tree::{File, overlay, parse};
 
@@ -71,7 +71,7 @@ pub(super) fn load(
     source: &dyn Source,
     shelf: Shelf,
     name: &str,
-    asked_at: &Place,
+    asked_at: &TextSpan,
     mistakes: &Mistakes,
 ) -> Option<File> {
     Shelves { source, shelf, mistakes }.load(name, asked_at, &mut Vec::new())
@@ -93,7 +93,7 @@ pub fn is_path(name: &str) -> bool {
 }
 
 /// `name` as it is to be looked for: a path that a file names is one from where that file lies, if there is such a file.
-pub(super) fn beside(source: &dyn Source, shelf: Shelf, name: &str, asked_at: &Place) -> String {
+pub(super) fn beside(source: &dyn Source, shelf: Shelf, name: &str, asked_at: &TextSpan) -> String {
     let folder = asked_at.has_line().then(|| asked_at.source().label.rsplit_once('/')).flatten();
     let Some((folder, _)) = folder.filter(|_| is_path(name) && !name.starts_with('/')) else {
         return name.to_owned();
@@ -121,7 +121,7 @@ struct Shelves<'s> {
 }
 
 impl Shelves<'_> {
-    fn load(&self, name: &str, asked_at: &Place, chain: &mut Vec<String>) -> Option<File> {
+    fn load(&self, name: &str, asked_at: &TextSpan, chain: &mut Vec<String>) -> Option<File> {
         let refuse = |message: String, help: String| {
             self.mistakes.wrong(asked_at, Wrong::new(message, help));
             None
@@ -166,7 +166,7 @@ impl Shelves<'_> {
     }
 
     /// The names in an `inherits`: one, or a list of them.
-    fn parents<'n>(&self, inherits: &'n Node) -> Option<Vec<(String, &'n Place)>> {
+    fn parents<'n>(&self, inherits: &'n Node) -> Option<Vec<(String, &'n TextSpan)>> {
         let nodes = if let Value::List(items) = &inherits.value {
             &items[..]
         } else {

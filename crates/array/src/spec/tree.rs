@@ -1,6 +1,6 @@
 //! Files of arrays and devices as trees of figures, and how they lie over one another.
 
-use document::{Key, Mistakes, Node, Place, SourceText, Table, Value, figures, implied};
+use document::{Key, Mistakes, Node, SourceText, Table, TextSpan, Value, figures, implied};
 
 /// The whole of a file, with what lies below and above it.
 #[derive(Clone, Debug)]
@@ -8,7 +8,7 @@ pub(super) struct File {
     /// Its keys.
     pub table: Table,
     /// Its start.
-    pub at: Place,
+    pub at: TextSpan,
 }
 
 /// Reads `text`; `label` is what errors call it. `None` where it is not TOML.
@@ -22,7 +22,7 @@ pub(super) fn parse(label: &str, text: &str, mistakes: &Mistakes) -> Option<File
 pub(super) fn parse_plain(label: &str, text: &str, mistakes: &Mistakes) -> Option<File> {
     let source = SourceText::new(label, text, 0);
     let table = document::parse(&source, |key| format!("keep one `{key}`"), mistakes)?;
-    Some(File { table, at: Place::new(&source, 0..0) })
+    Some(File { table, at: TextSpan::new(&source, 0..0) })
 }
 
 /// Puts `over` on top: its values replace, its tables merge.

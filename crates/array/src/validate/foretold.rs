@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use document::{Fields, Mistakes, Place, SourceText};
+use document::{Fields, Mistakes, SourceText, TextSpan};
 use units::Share;
 
 use super::{Judged, Score, Scores};
@@ -87,7 +87,7 @@ static SCORES: LazyLock<File> = LazyLock::new(|| {
     let source = SourceText::new(SHIPPED.0, SHIPPED.1, 0);
     let table = document::parse(&source, |key| format!("keep one `{key}`"), &mistakes);
     let read = table.map(|table| {
-        let file = Fields::new("", &table, &Place::new(&source, 0..0), &mistakes);
+        let file = Fields::new("", &table, &TextSpan::new(&source, 0..0), &mistakes);
         let all = file.need_table("all").map(line).unwrap_or_default();
         let arrays = file.tables("array").into_iter().map(|array| (array.need("name"), line(array)));
         let read = File { all, arrays: arrays.collect() };

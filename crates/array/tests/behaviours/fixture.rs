@@ -6,7 +6,7 @@ use array::spec::case::{Activity, ActivityKind, Load, Metric, Pattern, Subject};
 use array::validate::measure;
 use units::{Bytes, Nanos, Share};
 use workload::spec::{OpMix, Pace, Sequence, SizeSplit};
-use workload::{FileMap, Job, JobSpec, Part, Region};
+use workload::{FileMap, Job, JobSpec, Region, RegionShare};
 
 pub fn part(part: f64) -> Share {
     Share::new(part).expect("a share")
@@ -132,7 +132,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         name: "test".into(),
         // A second pass is not the first one again.
         seed: 7 + sim.now().nanos(),
-        worker: Part { index: 0, of: 1 },
+        worker: RegionShare { index: 0, of: 1 },
         pattern: match load.pattern {
             Pattern::Sequential => workload::spec::Pattern::Sequential,
             Pattern::Random => workload::spec::Pattern::RandomWithRepeats,
@@ -143,7 +143,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         rewrites: Share::NONE,
         align: Bytes::new(512),
         region: Region { start: load.offset, len: size.round_down(load.size) },
-        part: Part { index: 0, of: 1 },
+        part: RegionShare { index: 0, of: 1 },
         files: FileMap::One,
         zones: None,
         depth: load.depth,

@@ -4,12 +4,12 @@ use record::{CampaignCell, FigureClaim, Metric, Point, PointKind, Run};
 use stats::geometric_mean;
 
 use super::measured::{measured, title};
-use super::{FigureEffects, HeldClaim};
+use super::{CheckedClaim, FigureEffects};
 
 /// What is claimed of cells, each claim once. A claim is held against any figure that a point has, whether effects are tested in it
 /// or not.
-pub(super) fn held(of: &[(&Run, &CampaignCell)], figures: &[FigureEffects]) -> Vec<HeldClaim> {
-    let mut held: Vec<HeldClaim> = Vec::new();
+pub(super) fn held(of: &[(&Run, &CampaignCell)], figures: &[FigureEffects]) -> Vec<CheckedClaim> {
+    let mut held: Vec<CheckedClaim> = Vec::new();
     for (run, cell) in of {
         for claim in &cell.claims {
             let is_it = |figure: &&FigureEffects| {
@@ -26,7 +26,7 @@ pub(super) fn held(of: &[(&Run, &CampaignCell)], figures: &[FigureEffects]) -> V
             }
             for (plan, point) in own {
                 let Some(measured) = mean(of, cell, figures, (plan, point), &claim.metric) else { continue };
-                let one = HeldClaim {
+                let one = CheckedClaim {
                     by: claim.by.clone(),
                     plan: plan.to_owned(),
                     point: point.to_owned(),

@@ -48,7 +48,7 @@ pub struct Effects {
     pub unfinished: Option<Unfinished>,
     /// What others said of a cell, and what was measured.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub claims: Vec<HeldClaim>,
+    pub claims: Vec<CheckedClaim>,
     /// Published figures beside those of the virtual arrays, group by group.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub published: Vec<Published>,
@@ -59,7 +59,7 @@ pub struct Effects {
 
 /// A claim beside what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HeldClaim {
+pub struct CheckedClaim {
     /// Who says so.
     pub by: String,
     /// The plan whose figure it is compared with.
@@ -76,7 +76,7 @@ pub struct HeldClaim {
     pub measured: f64,
 }
 
-impl HeldClaim {
+impl CheckedClaim {
     /// How far it is off: the logarithm of what was measured over what is claimed, without its sign.
     pub fn off(&self) -> f64 {
         (self.measured / self.claimed).ln().abs()

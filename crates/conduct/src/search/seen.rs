@@ -36,8 +36,7 @@ impl Driver<'_, '_> {
 
     /// Whether requests were issued late although they could have been issued: this program or machine was slow.
     fn was_late(&self, answer: &MeasuredLoad) -> bool {
-        // The host of a virtual array is a part of it, and what waits there waits for the array.
-        if self.world.kind() == record::World::Array {
+        if self.world.models_host() {
             return false;
         }
         let (mut lag, mut response) = (Histogram::new(), Histogram::new());

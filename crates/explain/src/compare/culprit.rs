@@ -86,14 +86,14 @@ pub fn likely(measured: &[Shift], suspicions: &[Suspicion], most: usize) -> Vec<
 }
 
 /// One figure measured, the same figure on the model, and how much it counts.
-struct Held<'s> {
+struct FigurePair<'s> {
     measured: &'s Shift,
     log: f64,
     variance: f64,
     weight: f64,
 }
 
-impl Held<'_> {
+impl FigurePair<'_> {
     fn off(&self) -> f64 {
         self.measured.log - self.log
     }
@@ -139,11 +139,11 @@ impl Held<'_> {
 
 /// The measured figures beside the model's, where both have them. Figures of one cell count together as one: they are of
 /// the same requests. So do those of the host's time: what makes one of them longer makes all of them so.
-fn held<'s>(measured: &'s [Shift], modelled: impl Fn(&Shift) -> Option<(f64, f64)>) -> Vec<Held<'s>> {
-    let mut all: Vec<Held<'s>> = Vec::new();
+fn held<'s>(measured: &'s [Shift], modelled: impl Fn(&Shift) -> Option<(f64, f64)>) -> Vec<FigurePair<'s>> {
+    let mut all: Vec<FigurePair<'s>> = Vec::new();
     for shift in measured {
         if let Some((log, variance)) = modelled(shift) {
-            all.push(Held { measured: shift, log, variance, weight: 1.0 });
+            all.push(FigurePair { measured: shift, log, variance, weight: 1.0 });
         }
     }
     let cells: Vec<&str> = all.iter().map(|one| one.measured.counts_with()).collect();
@@ -234,15 +234,15 @@ impl Suspicion {
     }
 }
 
-fn traced(times: f64, held: &[Held<'_>]) -> Option<Traced> {
+fn traced(times: f64, held: &[FigurePair<'_>]) -> Option<Traced> {
     if held.is_empty() {
         return None;
     }
-    let strain = |one: &Held<'_>| one.strain(held.len());
+    let strain = |one: &FigurePair<'_>| one.strain(held.len());
     let worst = held.iter().max_by(|one, other| strain(one).total_cmp(&strain(other)));
-    let misfit = held.iter().map(Held::strangeness).sum();
+    let misfit = held.iter().map(FigurePair::strangeness).sum();
     let cells: f64 = held.iter().map(|one| one.weight).sum();
-    let log_likelihood = held.iter().map(Held::log_likelihood).sum();
+    let log_likelihood = held.iter().map(FigurePair::log_likelihood).sum();
     Some(Traced {
         misfit,
         times,
@@ -329,7 +329,7 @@ fn is_within_noise(measured: &[Shift]) -> bool {
 
 /// The logarithm of the likelihood of what was measured where nothing has changed.
 fn noise_alone(measured: &[Shift]) -> f64 {
-    held(measured, |_| Some((0.0, 0.0))).iter().map(Held::log_likelihood).sum()
+    held(measured, |_| Some((0.0, 0.0))).iter().map(FigurePair::log_likelihood).sum()
 }
 
 /// Why no part is named; empty where one is.

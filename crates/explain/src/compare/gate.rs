@@ -31,7 +31,7 @@ const SETTINGS_TOLD: usize = 3;
 
 /// What to compare.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct ComparisonInput<'a> {
     /// The baseline in the words of the plan.
     pub baseline: String,
     /// Its runs.
@@ -48,7 +48,7 @@ pub struct Asked<'a> {
 }
 
 /// Holds `asked.runs` against `asked.base`. Without a cell in common the verdict is inconclusive, and a note says so.
-pub fn gate(asked: &Asked<'_>) -> Gate {
+pub fn gate(asked: &ComparisonInput<'_>) -> Gate {
     let (base, runs) = (pairs::of_each(&asked.base), pairs::of_each(&asked.runs));
     let equal: Vec<Vec<Vec<Cell<'_>>>> = asked.equal.iter().map(|group| pairs::of_each(group)).collect();
     let is_judged = |cell: &Cell<'_>| cell.total;
@@ -121,7 +121,7 @@ fn metrics(cell: &Cell<'_>) -> Vec<Metric> {
     std::iter::once(usual).chain(says_more.then_some(headline)).collect()
 }
 
-fn noise_told(asked: &Asked<'_>, pairs: &[Pair<'_, '_>]) -> String {
+fn noise_told(asked: &ComparisonInput<'_>, pairs: &[Pair<'_, '_>]) -> String {
     let most = |side: usize| pairs.iter().map(|pair| pair.groups()[side].len()).max().unwrap_or(0);
     let (base, runs) = (most(0), most(1));
     let learnt = pairs.iter().any(Pair::is_learnt);
@@ -142,7 +142,7 @@ fn noise_told(asked: &Asked<'_>, pairs: &[Pair<'_, '_>]) -> String {
     }
 }
 
-fn notes(asked: &Asked<'_>, is_empty: bool) -> Vec<String> {
+fn notes(asked: &ComparisonInput<'_>, is_empty: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if is_empty {
         notes.push("Nothing to compare: no load of the run and of its baseline are the same.".to_owned());
@@ -181,8 +181,8 @@ mod tests {
         sample::run("quick", points.collect())
     }
 
-    fn asked<'a>(base: &'a [Run], runs: &'a [Run], tolerance: f64) -> Asked<'a> {
-        Asked {
+    fn asked<'a>(base: &'a [Run], runs: &'a [Run], tolerance: f64) -> ComparisonInput<'a> {
+        ComparisonInput {
             baseline: "tag:release".into(),
             base: base.iter().collect(),
             runs: runs.iter().collect(),
@@ -324,7 +324,7 @@ mod tests {
         let quiet = [0.999, 1.0, 1.001, 0.9995, 1.0, 1.0005].map(|times| run(times, &["p"]));
         let loud = [0.8, 1.0, 1.2, 0.9, 1.1, 0.95].map(|times| run(times, &["p"]));
         let with = |equal: &[Run]| {
-            gate(&Asked { equal: vec![equal.iter().collect()], ..asked(&base[..1], &slow, 0.05) })
+            gate(&ComparisonInput { equal: vec![equal.iter().collect()], ..asked(&base[..1], &slow, 0.05) })
         };
         let (assumed, sure, unsure) = (gate(&asked(&base[..1], &slow, 0.05)), with(&quiet), with(&loud));
         assert!(sure.noise.starts_with("learnt from 6 equal runs"), "{}", sure.noise);
@@ -337,7 +337,7 @@ mod tests {
             other
         });
         assert!(with(&elsewhere).noise.starts_with("assumed"), "runs of other cells teach nothing");
-        let both = gate(&Asked { equal: vec![loud.iter().collect()], ..asked(&base, &slow, 0.05) });
+        let both = gate(&ComparisonInput { equal: vec![loud.iter().collect()], ..asked(&base, &slow, 0.05) });
         assert!(both.noise.starts_with("from 5 runs"), "{}", both.noise);
     }
 }

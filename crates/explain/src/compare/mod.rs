@@ -34,7 +34,7 @@ use stats::geometric_mean;
 use crate::Code;
 
 pub use culprit::{LIKELIER, Suspicion, Traced, culprit, likely};
-pub use gate::{Asked, FALSE_ALARMS, POWER, gate};
+pub use gate::{ComparisonInput, FALSE_ALARMS, POWER, gate};
 pub use limit::{Bound, FailOn, Limit, LimitError, Outcome};
 pub use objectives::{About, Promise, objectives};
 pub use pivot::{by, value_of};

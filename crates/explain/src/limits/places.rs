@@ -23,7 +23,7 @@ const LOOSE: [&str; 6] = ["depth", "workers", "files", "on", "seed", "worker_off
 type Pattern = Vec<(&'static str, String)>;
 
 /// One workload in a closed loop, and over how many files and LUNs it goes.
-struct Place {
+struct TargetSpread {
     load: Load,
     files: u64,
     luns: u64,
@@ -49,7 +49,9 @@ impl Places {
     pub(super) fn of(run: &Run) -> Places {
         let mut places: BTreeMap<Pattern, BTreeMap<(u64, u64), Cell>> = BTreeMap::new();
         for (at, point) in run.points.iter().enumerate() {
-            let Some(Place { load, files, luns, pattern }) = Place::of(run, point) else { continue };
+            let Some(TargetSpread { load, files, luns, pattern }) = TargetSpread::of(run, point) else {
+                continue;
+            };
             let cell = places.entry(pattern).or_default().entry((files, luns)).or_default();
             cell.loads.push(load);
             if cell.best.is_none_or(|(_, best)| load.rate >= best.rate) {
@@ -63,11 +65,11 @@ impl Places {
     }
 }
 
-impl Place {
-    fn of(run: &Run, point: &Point) -> Option<Place> {
+impl TargetSpread {
+    fn of(run: &Run, point: &Point) -> Option<TargetSpread> {
         let [workload] = point.workloads.as_slice() else { return None };
         let pattern = workload.spec.texts().into_iter().filter(|(key, _)| !LOOSE.contains(key));
-        Some(Place {
+        Some(TargetSpread {
             load: load(point).filter(|_| point.kind == PointKind::Load && point.complete)?,
             files: files(workload)?,
             luns: luns(run, workload),
@@ -104,7 +106,7 @@ pub(super) struct Spread {
 
 /// What the points of `run` with the access pattern of `point` show.
 pub(super) fn spread(run: &Run, places: &Places, point: &Point) -> Option<Spread> {
-    let own = Place::of(run, point)?;
+    let own = TargetSpread::of(run, point)?;
     let peers = places.0.get(&own.pattern)?;
     let alike = &peers.get(&(own.files, own.luns))?.loads;
     let lighter = alike.partition_point(|other| other.in_flight * STEP <= own.load.in_flight);
@@ -241,7 +243,7 @@ mod tests {
         let placed = |change: fn(&mut Point)| {
             let mut run = run(&[(2, "all", 8.0, 1_000)]);
             change(&mut run.points[0]);
-            Place::of(&run, &run.points[0]).map(|place| (place.files, place.luns, place.pattern.len()))
+            TargetSpread::of(&run, &run.points[0]).map(|place| (place.files, place.luns, place.pattern.len()))
         };
         let keys = run(&[(2, "all", 8.0, 1_000)]).points[0].workloads[0].spec.texts();
         let fixed = keys.iter().filter(|(key, _)| !LOOSE.contains(key)).count();

@@ -5,7 +5,7 @@ use formats::Refusal;
 use formats::hdparm::{CACHED, Command, DISK, figures, heading};
 use real::LookKind;
 
-use super::{Context, Scratch, hdparm_asked};
+use super::{Context, Scratch, hdparm_query};
 use crate::ending::{Ending, Failure};
 use crate::input::targets::look;
 use crate::output::print;
@@ -13,7 +13,7 @@ use crate::output::print;
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let command = Command::parse(arguments)?;
     if let Some(what) = &command.alone {
-        return hdparm_asked::alone(what);
+        return hdparm_query::alone(what);
     }
     // A slip in the second name should not be noticed after the first was timed.
     let mut orders = Vec::with_capacity(command.devices.len());
@@ -42,7 +42,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         if session.is_some() || !command.asked.is_empty() {
             print(&heading(device))?;
         }
-        let answered = hdparm_asked::answer(&command, device, *size)?;
+        let answered = hdparm_query::answer(&command, device, *size)?;
         if answered.code != 0 {
             ending = answered;
         }

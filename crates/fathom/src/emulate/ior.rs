@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use conduct::{Event, Rank};
-use formats::ior::{Command, Job, Place, Row, Sheet, Summary};
+use formats::ior::{Command, Destination, Job, Row, Sheet, Summary};
 use formats::{DataFile, Refusal, TargetInfo};
 use host::SysRoot;
 use host::environment::Environment;
@@ -25,18 +25,18 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         return Ok(ending);
     }
     if let Some(ending) = ranks::serve(|| {
-        let Asked { command, job, files } = asked(arguments)?;
+        let ParsedJob { command, job, files } = asked(arguments)?;
         let plain_of_others = of_others(&command, &job, ranks::number(), ranks::count().unwrap_or(1));
         let ready = context.ready("ior", &job.translated, scratch(&command, files))?;
         Ok((ready.0, RealOptions { plain_of_others, ..ready.1 }))
     }) {
         return Ok(ending);
     }
-    let Asked { command, job, files } = asked(arguments)?;
+    let ParsedJob { command, job, files } = asked(arguments)?;
     let mut session = context.open("ior", &job.translated, scratch(&command, files))?;
     let op_files = OpFiles::told_by(&mut session, command.op_files.is_some());
     session.notes.iter().for_each(|note| terminal::say(&format!("ior: WARNING: {note}")));
-    let held = Held::of(&command)?;
+    let held = MemoryHog::of(&command)?;
     let mut paper = Paper::of(&command, &job, held.bytes())?;
     paper.begin()?;
     let mut lost = Ok(());
@@ -131,12 +131,12 @@ fn memory() -> u64 {
 }
 
 /// Memory that is held for as long as the tests run (`-M`).
-struct Held(Option<Vec<u8>>);
+struct MemoryHog(Option<Vec<u8>>);
 
-impl Held {
+impl MemoryHog {
     /// What the command asks for, each page of it written to.
-    fn of(command: &Command) -> Result<Held, Failure> {
-        let Some(hog) = command.shape.hog else { return Ok(Held(None)) };
+    fn of(command: &Command) -> Result<MemoryHog, Failure> {
+        let Some(hog) = command.shape.hog else { return Ok(MemoryHog(None)) };
         let (all, mut held) = (memory(), Vec::new());
         // Processes of one host share what it is to hold.
         let processes = u64::from(ranks::count().unwrap_or(1).div_ceil(ranks::hosts().max(1)));
@@ -149,7 +149,7 @@ impl Held {
         let own = narrow::<usize>(bytes / processes);
         held.try_reserve_exact(own).map_err(|error| usage(format!("-M: {own} bytes of memory: {error}")))?;
         held.resize(own, 1);
-        Ok(Held(Some(held)))
+        Ok(MemoryHog(Some(held)))
     }
 
     fn bytes(&self) -> Option<u64> {
@@ -200,18 +200,18 @@ fn scratch(command: &Command, plain: Vec<PlainFile>) -> Scratch {
 }
 
 /// A command line with what it comes to.
-struct Asked {
+struct ParsedJob {
     command: Command,
     job: Job,
     files: Vec<PlainFile>,
 }
 
 /// The command line; under a launcher each of its processes is a task, unless `-N` has fewer take part.
-fn asked(arguments: &[String]) -> Result<Asked, Failure> {
+fn asked(arguments: &[String]) -> Result<ParsedJob, Failure> {
     let command = with_status(Command::parse(arguments, ranks::count())?)?;
     let job = job(&command)?;
     let files = job.files.iter().map(|file| plain_file(&command, file)).collect();
-    Ok(Asked { command, job, files })
+    Ok(ParsedJob { command, job, files })
 }
 
 /// What the call comes to on what is there.
@@ -221,7 +221,7 @@ fn job(command: &Command) -> Result<Job, Failure> {
     match first.kind {
         LookKind::Device => {
             let found = TargetInfo::sized(first.size.get(), true);
-            Ok(command.job(Place::Device, &[found])?)
+            Ok(command.job(Destination::Device, &[found])?)
         }
         LookKind::Directory => Err(usage(format!("{file} is a directory; `-o` names a file"))),
         LookKind::File | LookKind::NewFile => {
@@ -239,7 +239,7 @@ fn job(command: &Command) -> Result<Job, Failure> {
             }
             let found: Vec<TargetInfo> =
                 looks.iter().map(|look| TargetInfo::sized(look.size.get(), false)).collect();
-            Ok(command.job(Place::Files, &found)?)
+            Ok(command.job(Destination::Files, &found)?)
         }
     }
 }
@@ -378,7 +378,7 @@ mod tests {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             let command = Command::parse(&words, Some(2)).unwrap();
             let found = vec![TargetInfo::sized(0, false); command.files().unwrap().len()];
-            let job = command.job(Place::Files, &found).unwrap();
+            let job = command.job(Destination::Files, &found).unwrap();
             of_others(&command, &job, rank, 2)
         };
         assert_eq!([0, 1].map(|rank| others("-w -F -b 1m -t 1m -o t", rank)), [vec![1], vec![0]]);

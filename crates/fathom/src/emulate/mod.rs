@@ -15,7 +15,7 @@ mod fio_logs;
 mod fio_programs;
 mod fio_trigger;
 mod hdparm;
-mod hdparm_asked;
+mod hdparm_query;
 mod iometer;
 mod ior;
 mod iozone;

@@ -12,7 +12,7 @@ use array::spec::{self, Shelf, Source};
 use clap_complete::engine::{
     ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
-use library::{Filter, Library, Place, default_path};
+use library::{Filter, Library, Location, default_path};
 use record::Entry;
 use workload::plan::{Overrides, ready, reference};
 
@@ -147,7 +147,7 @@ fn entries() -> Vec<Entry> {
     let Some(path) = chosen.or_else(from_environment).or_else(|| default_path().ok()) else {
         return Vec::new();
     };
-    let Place::File(path) = path.into() else { return Vec::new() };
+    let Location::File(path) = path.into() else { return Vec::new() };
     let latest = Filter { limit: Some(RUNS), ..Filter::default() };
     let listed = Library::open_to_read(&path).and_then(|library| library.list(&latest));
     listed.unwrap_or_default()

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use conduct::{Event, Outcome, World, WorldError};
 use host::clock::Clock;
 use jiff::{Timestamp, Unit};
-use library::{Address, Durability, Filter, Kept, Library, LibraryError, Place, Selector, default_path};
+use library::{Address, Durability, Filter, Kept, Library, LibraryError, Location, Selector, default_path};
 use record::names::fact;
 use record::{
     Cache, CampaignCell, Finding, PlanSource, Point, Run, SCHEMA_VERSION, Severity, StateProof, Target, Tool,
@@ -291,7 +291,7 @@ fn kept_aside(
 ) -> Option<(PathBuf, String)> {
     let path = default_path().ok()?;
     if aside.is_none() {
-        *aside = Some(Library::open(&Place::File(path.clone())).ok()?);
+        *aside = Some(Library::open(&Location::File(path.clone())).ok()?);
     }
     // All of it: a point may have grown since.
     aside.as_mut()?.extend(run, &mut Kept::default(), durability).ok()?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
-use library::{Library, LibraryError, Place, default_path};
+use library::{Library, LibraryError, Location, default_path};
 
 use crate::ending::Failure;
 use crate::input::path_value;
@@ -23,16 +23,16 @@ pub struct Store {
         env = "FATHOM_STORE",
         hide_env_values = true
     )]
-    #[arg(value_parser = path_value().map(Place::from))]
-    place: Option<Place>,
+    #[arg(value_parser = path_value().map(Location::from))]
+    place: Option<Location>,
 }
 
 impl Store {
     /// Where it is; nothing need be there.
-    pub fn place(&self) -> Result<Place, Failure> {
+    pub fn place(&self) -> Result<Location, Failure> {
         match &self.place {
             Some(place) => Ok(place.clone()),
-            None => Ok(Place::File(default_path()?)),
+            None => Ok(Location::File(default_path()?)),
         }
     }
 
@@ -40,23 +40,23 @@ impl Store {
     /// server, the default one.
     pub fn beside(&self) -> Result<PathBuf, Failure> {
         match self.place()? {
-            Place::File(path) => Ok(path),
-            Place::Server(_) => Ok(default_path()?),
+            Location::File(path) => Ok(path),
+            Location::Server(_) => Ok(default_path()?),
         }
     }
 
     /// Whether there may be runs in it already.
     pub fn is_there(&self) -> Result<bool, Failure> {
         Ok(match self.place()? {
-            Place::File(path) => path.exists(),
-            Place::Server(_) => true,
+            Location::File(path) => path.exists(),
+            Location::Server(_) => true,
         })
     }
 
     /// The library, created if it does not exist. Creating one whose path the user gave is reported: the path may be mistyped.
     pub fn open(&self) -> Result<Library, Failure> {
         let absent = match &self.place {
-            Some(Place::File(path)) => (!path.exists()).then_some(path),
+            Some(Location::File(path)) => (!path.exists()).then_some(path),
             _ => None,
         };
         let library = Library::open(&self.place()?)?;
@@ -84,7 +84,7 @@ impl Store {
 
     /// Warns of a password that others see in the list of processes.
     pub fn warn(&self) {
-        let Some(Place::Server(address)) = &self.place else { return };
+        let Some(Location::Server(address)) = &self.place else { return };
         let is_seen = |word: std::ffi::OsString| word.to_string_lossy().ends_with(address.with_password());
         if address.has_password() && std::env::args_os().any(is_seen) {
             terminal::say_sentence(

@@ -302,10 +302,10 @@ impl ControlVerb {
 struct Work {
     kind: &'static str,
     /// The set, or the bay whose set it is.
-    of: Place,
+    of: WorkOwner,
 }
 
-enum Place {
+enum WorkOwner {
     Set(u32),
     Bay(u32),
 }
@@ -314,10 +314,10 @@ impl ControlVerb {
     /// What is waited for.
     fn awaited(&self) -> Option<Work> {
         let (kind, of) = match self {
-            ControlVerb::Rebuild { set, wait: true, .. } => ("rebuild", Place::Set(*set)),
-            ControlVerb::Clone { bay, wait: true, .. } => ("clone", Place::Bay(*bay)),
-            ControlVerb::Verify { set, wait: true, .. } => ("verify", Place::Set(*set)),
-            ControlVerb::Initialise { set, wait: true, .. } => ("initialise", Place::Set(*set)),
+            ControlVerb::Rebuild { set, wait: true, .. } => ("rebuild", WorkOwner::Set(*set)),
+            ControlVerb::Clone { bay, wait: true, .. } => ("clone", WorkOwner::Bay(*bay)),
+            ControlVerb::Verify { set, wait: true, .. } => ("verify", WorkOwner::Set(*set)),
+            ControlVerb::Initialise { set, wait: true, .. } => ("initialise", WorkOwner::Set(*set)),
             _ => return None,
         };
         Some(Work { kind, of })
@@ -338,8 +338,8 @@ impl Awaited {
     fn before(socket: &Path, Work { kind, of }: Work) -> Result<Awaited, Failure> {
         let status = status_of(socket)?;
         let set = match of {
-            Place::Set(set) => Some(set),
-            Place::Bay(bay) => {
+            WorkOwner::Set(set) => Some(set),
+            WorkOwner::Bay(bay) => {
                 let bay = status.bays.iter().find(|one| one.bay == bay);
                 bay.and_then(|bay| bay.slot).map(|(set, _)| set)
             }

@@ -2,7 +2,7 @@
 
 use array::spec;
 use explain::compare::{Suspicion, culprit, likely, modelled, shifts};
-use modelled::suspects::{Found, Study, Suspect};
+use modelled::suspects::{Study, StudyResult, Suspect};
 use record::judgement::Culprit;
 use record::{Point, Run, Setting};
 
@@ -47,7 +47,7 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run], settings: &[Setting]) ->
     }
     terminal::say_sentence(&format!("slower than the baseline; simulating {model} to find the slower part"));
     let measured = shifts(base, runs);
-    let again = |found: &Found| {
+    let again = |found: &StudyResult| {
         let (suspects, all): (Vec<Suspect>, Vec<Suspicion>) =
             suspicions(like, found, settings).into_iter().unzip();
         let chosen = likely(&measured, &all, TRIED_AGAIN).into_iter();
@@ -108,7 +108,7 @@ fn settled(found: Culprit, all: &[(Suspect, Suspicion)], settings: &[Setting]) -
 }
 
 /// Each suspect with what it does to the figures of the model. Those with an option in `settings` come first.
-fn suspicions(like: &Run, found: &Found, settings: &[Setting]) -> Vec<(Suspect, Suspicion)> {
+fn suspicions(like: &Run, found: &StudyResult, settings: &[Setting]) -> Vec<(Suspect, Suspicion)> {
     let each = found.each(|unchanged, changed| modelled(like, unchanged, changed)).into_iter();
     let mut all: Vec<(Suspect, Suspicion)> = each
         .map(|(suspect, tried)| {

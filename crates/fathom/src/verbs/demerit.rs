@@ -1,6 +1,6 @@
 //! `fathom array fit --spec DEVICE --trace FILE`: a device's description against a recording of the real device.
 
-use array::demerit::{Arrives, Asked, Demerit, Interface, Replay};
+use array::demerit::{Arrives, Demerit, Interface, Replay, ReplayRequest};
 use array::device::DeviceParams;
 use array::spec::{self, DeviceSpec};
 use serde::Serialize;
@@ -31,7 +31,7 @@ const SAME: f64 = 0.05;
 const QUANTILES: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
 
 /// What was asked for.
-pub struct Held<'a> {
+pub struct DemeritInput<'a> {
     /// A name of the library, or a file: TOML, `.diskspecs`, `.parv`.
     pub spec: &'a str,
     /// The recording.
@@ -44,7 +44,7 @@ pub struct Held<'a> {
 }
 
 /// The answer as text or JSON, and the description that was used.
-pub fn demerit(held: &Held<'_>) -> Result<(String, String), Failure> {
+pub fn demerit(held: &DemeritInput<'_>) -> Result<(String, String), Failure> {
     let device = arrays::device(held.spec)?.ok_or_else(|| no_device(held.spec))?;
     let seen = look(held)?;
     let (device, read, notes) = described(held, device, &seen)?;
@@ -100,7 +100,7 @@ struct Seen {
     interface: Interface,
 }
 
-fn look(held: &Held<'_>) -> Result<Seen, Failure> {
+fn look(held: &DemeritInput<'_>) -> Result<Seen, Failure> {
     let mut disks: Vec<Seen> = Vec::new();
     let names = traces::each(held.trace, |recorded| {
         let disk = recorded.request.file;
@@ -133,7 +133,7 @@ impl Seen {
 }
 
 /// Which of the disks of a recording, called `names`, is asked for: one device was one of them.
-fn chosen(held: &Held<'_>, names: &[String]) -> Result<usize, Failure> {
+fn chosen(held: &DemeritInput<'_>, names: &[String]) -> Result<usize, Failure> {
     let shown =
         |name: &String| if name.is_empty() { "without a name".to_owned() } else { format!("`{name}`") };
     let there_are = || {
@@ -168,7 +168,7 @@ fn silent(trace: &str) -> Failure {
 }
 
 /// A read or write whose response time was recorded; `from` is when the trace begins.
-fn asked(recorded: &Recorded, from: Nanos) -> Option<Asked> {
+fn asked(recorded: &Recorded, from: Nanos) -> Option<ReplayRequest> {
     let Recorded { request, response, think } = recorded;
     let write = match request.op {
         Op::Read => false,
@@ -181,12 +181,12 @@ fn asked(recorded: &Recorded, from: Nanos) -> Option<Asked> {
         Some(think) => Arrives::InTurn { think: *think },
         None => Arrives::At(Instant::START + request.at.saturating_sub(from)),
     };
-    Some(Asked { first, sectors: narrow::<u32>(end - first), write, arrives, measured: (*response)? })
+    Some(ReplayRequest { first, sectors: narrow::<u32>(end - first), write, arrives, measured: (*response)? })
 }
 
 /// The device as the recording's host had it, and what was taken from the recording.
 fn described(
-    held: &Held<'_>,
+    held: &DemeritInput<'_>,
     mut device: UserDevice,
     seen: &Seen,
 ) -> Result<(UserDevice, DeviceSpec, Vec<String>), Failure> {
@@ -261,7 +261,7 @@ struct Quantile {
 }
 
 impl Answer {
-    fn of(held: &Held<'_>, seen: &Seen, demerit: &Demerit, notes: Vec<String>) -> Answer {
+    fn of(held: &DemeritInput<'_>, seen: &Seen, demerit: &Demerit, notes: Vec<String>) -> Answer {
         let (measured, modelled) = demerit.means();
         let quantile = |share| {
             let (measured, modelled) = demerit.quantile(share);

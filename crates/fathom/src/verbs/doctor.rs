@@ -14,7 +14,7 @@ use crate::output::{self, TreeFormat};
 use crate::session::restore;
 use crate::session::store::Store;
 use crate::terminal::{self, Appearance};
-use crate::verbs::self_test::{self, Extent, Part};
+use crate::verbs::self_test::{self, Extent, SelfTestPart};
 use crate::verbs::{caches, parts};
 
 #[derive(Debug, Args)]
@@ -45,7 +45,7 @@ pub struct DoctorArgs {
     pub self_test: bool,
     /// Only this part; may be given several times
     #[arg(long, value_enum, value_name = "PART", requires = "self_test")]
-    pub only: Vec<Part>,
+    pub only: Vec<SelfTestPart>,
     /// As many cases as the published figures rest on; takes minutes
     #[arg(long, requires = "self_test")]
     pub full: bool,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use explain::Untried;
 use modelled::{Chosen, simulate};
-use record::{Held, PointKind, Run};
+use record::{ModelComparison, PointKind, Run};
 
 use crate::ending::{Ending, Failure};
 use crate::input::{candidates, path_value};
@@ -121,7 +121,7 @@ const RATES_ALONE: &str =
     "Only rates are compared: a fitted model gives no percentiles, because too few of them are within 25 %.";
 
 /// The loads of a run with the figures of the model in `file` for its plan.
-fn held(run: &Run, file: &Path) -> Result<Vec<Held>, Failure> {
+fn held(run: &Run, file: &Path) -> Result<Vec<ModelComparison>, Failure> {
     let text = fs::read_to_string(file)
         .map_err(|error| Failure::Usage(format!("--model {}: cannot read it: {error}", file.display())))?;
     let plan = fit::plan_of(run).map_err(Failure::Usage)?;

@@ -116,7 +116,7 @@ pub fn fit(arguments: &FitArgs, store: &Store) -> Result<Ending, Failure> {
 
 /// A description against a recording; the description is written where a file is named.
 fn held(spec: &str, trace: &str, arguments: &FitArgs) -> Result<Ending, Failure> {
-    let held = demerit::Held {
+    let held = demerit::DemeritInput {
         spec,
         trace,
         link: arguments.link,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
-use library::{Library, LibraryError, Place, Selector};
+use library::{Library, LibraryError, Location, Selector};
 use record::Run;
 
 use crate::ending::{Ending, Failure};
@@ -16,8 +16,8 @@ use crate::terminal;
 #[derive(Debug, Args)]
 pub struct ImportArgs {
     /// Where they are: a library (a file or postgres://USER@HOST/DATABASE), or the record of a run in a JSON file
-    #[arg(value_name = "FROM", value_parser = path_value().map(Place::from))]
-    pub from: Place,
+    #[arg(value_name = "FROM", value_parser = path_value().map(Location::from))]
+    pub from: Location,
     /// Only these of a library: last, last~1, numbers, or beginnings of ids [default: all]
     pub runs: Vec<String>,
 }
@@ -25,10 +25,10 @@ pub struct ImportArgs {
 pub fn import(arguments: &ImportArgs, store: &Store) -> Result<Ending, Failure> {
     let is_record = |path: &Path| path.extension().is_some_and(|ending| ending == "json");
     match &arguments.from {
-        Place::File(path) if !path.is_file() => {
+        Location::File(path) if !path.is_file() => {
             Err(Failure::Usage(format!("{}: no such file; nothing is imported", path.display())))
         }
-        Place::File(path) if is_record(path) => {
+        Location::File(path) if is_record(path) => {
             let run = read(&units::name::text(path.as_os_str()))?;
             let mut library = open(store)?;
             if !is_there(&library, &run.id)? {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use explain::compare::{About, Asked, FALSE_ALARMS, Promise, gate, objectives};
+use explain::compare::{About, ComparisonInput, FALSE_ALARMS, Promise, gate, objectives};
 use record::judgement::{Gate, Judgement, Verdict};
 use record::{Metric, Ops, Run};
 use workload::plan::{Baseline, LatencyFigure, Objective, Plan, Promised, Rate, Slo, Time};
@@ -164,7 +164,7 @@ impl Judging {
     fn gate(&self, baseline: &BaselineRuns, earlier: &[Run], run: &Run, may_confirm: bool) -> Gate {
         let (base, runs): (Vec<&Run>, Vec<&Run>) =
             (baseline.runs.iter().collect(), earlier.iter().chain([run]).collect());
-        let mut found = gate(&Asked {
+        let mut found = gate(&ComparisonInput {
             baseline: baseline.named.to_string(),
             base: base.clone(),
             runs: runs.clone(),

@@ -60,7 +60,7 @@ pub struct Answer {
     /// Where the mean response time went, for each depth.
     pub breakdown: Vec<DepthBreakdown>,
     /// Published figures of this array under this workload.
-    pub held_against: Vec<HeldAgainst>,
+    pub published: Vec<PublishedFigure>,
     /// The enclosure.
     pub slots: Vec<Slot>,
     /// What hosts can use of the LUNs.
@@ -113,7 +113,7 @@ pub struct DepthBreakdown {
 
 /// A figure from elsewhere.
 #[derive(Clone, Debug, Serialize)]
-pub struct HeldAgainst {
+pub struct PublishedFigure {
     #[serde(flatten)]
     pub figure: Published,
     pub kind: &'static str,
@@ -182,9 +182,9 @@ pub fn answer(ask: &LabRequest, library: &dyn Source) -> Result<Answer, LabError
             .iter()
             .map(|load| DepthBreakdown { depth: load.depth, parts: breakdown(&load.point) })
             .collect(),
-        held_against: published(&curve.spec, fail, workload)
+        published: published(&curve.spec, fail, workload)
             .into_iter()
-            .map(|figure| HeldAgainst { figure, kind: "published" })
+            .map(|figure| PublishedFigure { figure, kind: "published" })
             .collect(),
         slots: slots(&curve.spec, fail),
         usable_bytes: curve.luns.iter().copied().sum::<Bytes>().get(),

@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(answer["slots"].as_array().map(Vec::len), Some(15));
         assert!(answer["usable_bytes"].as_u64() > Some(1_000_000_000_000), "seven of 146 GB");
         assert!(answer["took_ms"].as_f64() > Some(0.0));
-        assert_eq!(answer["held_against"], json!([]));
+        assert_eq!(answer["published"], json!([]));
     }
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
             "depths": [16],
         });
         let answer = curve(body).expect("it is answered");
-        let published = &answer["held_against"][0];
+        let published = &answer["published"][0];
         assert_eq!((&published["label"], &published["kind"]), (&json!("PX-086"), &json!("published")));
         assert_eq!((&published["depth"], &published["iops"]), (&json!(16), &json!(16161.0)));
         assert!(published["source"].is_string() && published["mb_s"].is_null());
@@ -134,7 +134,7 @@ mod tests {
             "array": address, "workload": workload, "depths": [4], "fail": load["fail"], "effort": "quick",
         }));
         let answer = answer.expect("it is answered");
-        let held = answer["held_against"].as_array().expect("a list");
+        let held = answer["published"].as_array().expect("a list");
         assert_eq!(held.iter().map(|one| one["label"].clone()).collect::<Value>(), load["labels"]);
     }
 

@@ -97,7 +97,7 @@ fn text(answer: &Answer, pattern: LabPattern, style: Style) -> String {
     text += &table(answer);
     text += &format!("\n{}", breakdown(answer));
     text += &format!("\n{}", lines(&answer.reading, style));
-    for published in &answer.held_against {
+    for published in &answer.published {
         let figure = &published.figure;
         let value = figure
             .iops

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use library::{Filter, Library, Listed, Place, Selector};
+use library::{Filter, Library, Listed, Location, Selector};
 
 use crate::ending::{Ending, Failure};
 use crate::input::{candidates, path_value};
@@ -124,7 +124,7 @@ fn damages(library: &Library, damaged: &[i64], lost: u64, is_read: bool) -> Resu
     };
     let place = library.place();
     let copy =
-        if matches!(place, Place::File(_)) { "a copy of the file" } else { "a backup of the database" };
+        if matches!(place, Location::File(_)) { "a copy of the file" } else { "a backup of the database" };
     let gone = format!("{place}: {lost} of its runs cannot be found any more; {copy} may hold them");
     Ok(damaged.iter().map(line).chain((lost > 0).then_some(gone)).collect())
 }

@@ -3,7 +3,7 @@
 use units::Bytes;
 
 use crate::geometry::{Geometry, Order};
-use crate::identified::{Ground, Identified, Told, Unknown};
+use crate::identified::{Ground, Identification, Identified, Unknown};
 use crate::model::Model;
 use crate::parts::Parts;
 use crate::refine::Explained;
@@ -32,7 +32,7 @@ pub(super) fn say(
 const MEMBERS: &str = "raid.disks";
 const CHUNK: &str = "raid.chunk";
 
-fn of_members(told: &Told<u32>, geometry: Option<&Geometry>) -> String {
+fn of_members(told: &Identification<u32>, geometry: Option<&Geometry>) -> String {
     let shown = match (told.ground, geometry) {
         (Ground::MembersBySize, Some(geometry)) => {
             format!(

@@ -112,7 +112,7 @@ fn piece_line(parts: &Parts, model: &Model, said: &mut Said) {
 fn die_lines(parts: &Parts, model: &Model, said: &mut Said) {
     let key = "devices.with.dies";
     match model.dies {
-        Dies::Told(dies) => said.figure(
+        Dies::Identification(dies) => said.figure(
             "dies per member",
             key,
             dies.to_string(),

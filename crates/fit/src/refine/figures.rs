@@ -19,7 +19,7 @@ pub(super) fn correct_writes(model: &mut Model, excess: &Lasting) {
     }
     match model.dies {
         Dies::Arm => correct_arm(model, excess),
-        Dies::Usual | Dies::Told(_) => correct_dies(model, excess, on_before),
+        Dies::Usual | Dies::Identification(_) => correct_dies(model, excess, on_before),
     }
     correct_beside(model, excess);
 }
@@ -112,7 +112,7 @@ fn correct_beside(model: &mut Model, excess: &Lasting) {
 fn spread_over(model: &mut Model, dies: f64) {
     let dies = dies.clamp(FEWEST_DIES, MOST_DIES);
     let more = dies / f64::from(model.dies.count());
-    model.dies = Dies::Told(truncated::<u32>(dies));
+    model.dies = Dies::Identification(truncated::<u32>(dies));
     model.write.rate /= more;
     model.write_on /= more;
 }

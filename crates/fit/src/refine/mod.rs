@@ -157,7 +157,7 @@ fn telling_reads(model: &Model, sources: &[Source]) -> bool {
     let mut beside = sources.iter().map(|source| &source.probe).filter(|probe| is_beside(probe));
     match model.dies {
         Dies::Arm => beside.all(has_few_reads),
-        Dies::Usual | Dies::Told(_) => beside.any(has_few_reads),
+        Dies::Usual | Dies::Identification(_) => beside.any(has_few_reads),
     }
 }
 

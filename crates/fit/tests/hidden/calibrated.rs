@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fit::{Counted, Ground, Identified, Told, Unknown};
+use fit::{Counted, Ground, Identification, Identified, Unknown};
 use record::Point;
 
 use crate::asking::{HELD_OUT, asked_in_full, fitted, measured};
@@ -99,7 +99,7 @@ impl Tally {
     fn add<T: PartialEq + Copy + std::fmt::Debug>(
         &mut self,
         name: &str,
-        told: &Result<Told<T>, Unknown>,
+        told: &Result<Identification<T>, Unknown>,
         truth: Option<T>,
     ) {
         let Ok(told) = told else { return };
@@ -204,8 +204,8 @@ fn count(counted: &mut Counted, ratio: f64, within: f64) {
     counted.right += u32::from((ratio - 1.0).abs() <= within);
 }
 
-fn named(told: Told<fit::Level>) -> Told<&'static str> {
-    Told { ground: told.ground, clearness: told.clearness, value: told.value.name() }
+fn named(told: Identification<fit::Level>) -> Identification<&'static str> {
+    Identification { ground: told.ground, clearness: told.clearness, value: told.value.name() }
 }
 
 /// The kind of a load that no point has.

@@ -148,7 +148,7 @@ fn eight_drives_one_after_the_other_are_not_told_as_one_member() {
 }
 
 /// What became of a hidden array.
-struct Told {
+struct HiddenCase {
     hidden: Hidden,
     fit: Fit,
     link: f64,
@@ -156,14 +156,14 @@ struct Told {
     ahead: Vec<(String, f64)>,
 }
 
-impl Told {
-    fn of(seed: u64) -> Told {
+impl HiddenCase {
+    fn of(seed: u64) -> HiddenCase {
         let hidden = Hidden::draw(seed);
         let text = hidden.text();
         let runs = [measured("calibrate", &text), measured("calibrate-writes", &text)];
         let fit = fitted(&runs);
         let cache = fit.model.cache.as_ref().unwrap().size as f64;
-        Told {
+        HiddenCase {
             link: fit.model.link / (f64::from(hidden.link_mb) * 1e6),
             cache: cache / (f64::from(hidden.cache_mib) * 1_048_576.0),
             ahead: held_out(&text, &fit.text),
@@ -179,7 +179,7 @@ impl Told {
 
     /// A row of the table in benches/RESULTS.md.
     fn row(&self, seed: u64) -> String {
-        let Told { hidden, fit, link, cache, ahead } = self;
+        let HiddenCase { hidden, fit, link, cache, ahead } = self;
         let told = |fitted: String, hidden: String| {
             if fitted == hidden { hidden } else { format!("**{fitted}** of {hidden}") }
         };
@@ -197,7 +197,7 @@ impl Told {
 
     /// What is not as wanted: `members`, `chunk`, `level`, `link`, `cache`, and names of loads.
     fn misses(&self) -> Vec<String> {
-        let Told { hidden, fit, link, cache, ahead } = self;
+        let HiddenCase { hidden, fit, link, cache, ahead } = self;
         let figures = [
             ("members", fit.model.members == hidden.members),
             ("chunk", fit.model.chunk == u64::from(hidden.chunk_kib) << 10),
@@ -219,7 +219,7 @@ fn marked(ratio: f64, within: f64) -> String {
 /// RAID 6 of disks, which is little work.
 #[test]
 fn an_array_of_disks_is_told_and_predicted_from_reads_and_writes() {
-    let told = Told::of(6);
+    let told = HiddenCase::of(6);
     assert_eq!(told.misses(), [""; 0], "{}", told.row(6));
 }
 
@@ -234,13 +234,13 @@ fn ten_hidden_arrays_are_told_and_predicted() {
     let work = || {
         let mut told = Vec::new();
         while let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
-            told.push((seed, Told::of(seed)));
+            told.push((seed, HiddenCase::of(seed)));
             println!("{}", told[told.len() - 1].1.row(seed));
         }
         told
     };
     let count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let mut all: Vec<(u64, Told)> = std::thread::scope(|scope| {
+    let mut all: Vec<(u64, HiddenCase)> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
@@ -255,7 +255,7 @@ fn ten_hidden_arrays_are_told_and_predicted() {
     assert_eq!(missed, [], "the array and what it misses");
 }
 
-fn show(told: &Told) {
+fn show(told: &HiddenCase) {
     println!("{:?}", told.hidden);
     for line in &told.fit.lines {
         println!("  {}: {}: {}", line.what, line.value.as_deref().unwrap_or("not fitted"), line.words);

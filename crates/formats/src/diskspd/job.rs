@@ -13,7 +13,7 @@ use crate::{Refusal, TargetInfo, TranslatedJob};
 
 /// One workload of the plan: a thread, or the threads that take turns, on one target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ThreadLoad {
     /// The thread's number, of several the first.
     pub thread: u32,
     /// How many take turns.
@@ -38,7 +38,7 @@ impl Command {
     }
 
     /// Who does what, in the order of threads.
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<ThreadLoad> {
         let targets = 0..self.targets.len();
         let each = self.total_threads.unwrap_or(self.threads) as usize;
         let together =
@@ -47,14 +47,16 @@ impl Command {
             (true, total) => {
                 let threads = total.unwrap_or(self.threads);
                 let first = |target: usize| if total.is_some() { 0 } else { narrow::<u32>(target) * threads };
-                targets.map(|target| Part { thread: first(target), threads, target }).collect()
+                targets.map(|target| ThreadLoad { thread: first(target), threads, target }).collect()
             }
             (_, Some(total)) => (0..total)
-                .flat_map(|thread| targets.clone().map(move |target| Part { thread, threads: 1, target }))
+                .flat_map(|thread| {
+                    targets.clone().map(move |target| ThreadLoad { thread, threads: 1, target })
+                })
                 .collect(),
             (_, None) => targets
                 .flat_map(|target| {
-                    (0..self.threads).map(move |index| Part {
+                    (0..self.threads).map(move |index| ThreadLoad {
                         thread: narrow::<u32>(target) * self.threads + index,
                         threads: 1,
                         target,
@@ -139,7 +141,7 @@ impl Command {
         format!("hot({})", zones.join(", "))
     }
 
-    fn workload(&self, part: &Part, size: u64) -> Result<Keys, Refusal> {
+    fn workload(&self, part: &ThreadLoad, size: u64) -> Result<Keys, Refusal> {
         // Threads of one target are told apart from its first.
         let index = match self.total_threads {
             Some(_) => part.thread,
@@ -185,7 +187,7 @@ impl Command {
     }
 }
 
-impl Part {
+impl ThreadLoad {
     /// What its workload is called.
     pub fn name(&self) -> String {
         format!("thread {} on {}", self.thread, self.target + 1)

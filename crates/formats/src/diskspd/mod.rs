@@ -13,7 +13,7 @@ mod text;
 mod totals;
 mod xml;
 
-pub use job::Part;
+pub use job::ThreadLoad;
 pub(crate) use options::SYNTAX;
 pub use options::{Access, Buffers, Command, Format, Spread, Throughput};
 pub use profile::arguments as profile_arguments;

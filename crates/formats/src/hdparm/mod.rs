@@ -3,24 +3,24 @@
 //! Where the original stops a moment after two or three seconds, the time here is exactly that, and a read that is
 //! still under way then is not counted. A device that ends sooner is read once, and the time is what that took.
 
-mod asked;
 mod configuration;
+mod extents;
 mod identity;
 mod job;
 mod options;
 mod output;
-mod places;
+mod query;
 #[cfg(test)]
 mod tests;
 mod words;
 
-pub use asked::{Asked, geometry, power, temperature};
 pub use configuration::configuration;
+pub use extents::{FileExtent, places};
 pub use identity::{HighestSector, details, highest_sector, identity, maker_is_hitachi};
 pub(crate) use options::SYNTAX;
 pub use options::{Alone, Command, SECURITY};
 pub use output::{OUTPUT, figures, heading};
-pub use places::{Place, places};
+pub use query::{Query, geometry, power, temperature};
 pub use words::{dump, dump_bytes, read_words};
 
 const TOOL: &str = "hdparm";

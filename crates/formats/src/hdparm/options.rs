@@ -1,7 +1,7 @@
 //! hdparm's options: timings and what a drive is asked are supported, what changes a drive is not.
 
 use super::TOOL;
-use super::asked::Asked;
+use super::query::Query;
 use crate::Refusal;
 use crate::options::{Opt, Style, Syntax, alone, flag, ignored, parsed, unsupported};
 
@@ -17,7 +17,7 @@ pub struct Command {
     /// `--offset`: where `-t` begins.
     pub offset_gib: u64,
     /// What the drive is asked, in the order in which it is printed.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<Query>,
     /// Whether it is asked because nothing else was said: what has no answer is then left out.
     pub by_default: bool,
     /// `--read-sector`: which one.
@@ -77,7 +77,7 @@ impl Command {
         self.cached || self.disk
     }
 
-    fn ask(&mut self, what: Asked) {
+    fn ask(&mut self, what: Query) {
         self.has_asked = true;
         // What is asked quietly is not asked at all: it would change nothing.
         if !std::mem::take(&mut self.quiet) {
@@ -87,7 +87,7 @@ impl Command {
 
     fn ask_all(&mut self) {
         (self.by_default, self.has_asked) = (true, true);
-        self.asked.extend(Asked::DEFAULTS);
+        self.asked.extend(Query::DEFAULTS);
     }
 }
 
@@ -153,45 +153,45 @@ const TIMINGS: &[Opt<Command>] = &[
 ];
 
 const QUESTIONS: &[Opt<Command>] = &[
-    flag("-a", "reports how far the system reads ahead", |command| command.ask(Asked::ReadAhead)),
-    flag("-A", "reports whether the drive reads ahead", |command| command.ask(Asked::LookAhead)),
-    flag("-B", "reports how the drive saves power", |command| command.ask(Asked::PowerManagement)),
-    flag("-c", "reports how wide the interface is", |command| command.ask(Asked::Width)),
-    flag("-C", "reports whether the drive sleeps", |command| command.ask(Asked::Power)),
-    flag("-d", "reports whether data move by DMA", |command| command.ask(Asked::Dma)),
+    flag("-a", "reports how far the system reads ahead", |command| command.ask(Query::ReadAhead)),
+    flag("-A", "reports whether the drive reads ahead", |command| command.ask(Query::LookAhead)),
+    flag("-B", "reports how the drive saves power", |command| command.ask(Query::PowerManagement)),
+    flag("-c", "reports how wide the interface is", |command| command.ask(Query::Width)),
+    flag("-C", "reports whether the drive sleeps", |command| command.ask(Query::Power)),
+    flag("-d", "reports whether data move by DMA", |command| command.ask(Query::Dma)),
     flag("-g", "reports heads, sectors and the start of a partition", |command| {
-        command.ask(Asked::Geometry);
+        command.ask(Query::Geometry);
     }),
-    flag("-i", "reports what the drive is, by the driver", |command| command.ask(Asked::Identity)),
-    flag("-I", "reports what the drive is: names, sizes, standards", |command| command.ask(Asked::Details)),
-    flag("-k", "reports whether settings outlive a reset", |command| command.ask(Asked::KeepSettings)),
-    flag("-m", "reports the sectors of one interrupt", |command| command.ask(Asked::Multiple)),
-    flag("-M", "reports how quiet the drive is", |command| command.ask(Asked::Acoustic)),
-    flag("-n", "reports whether errors of writes are ignored", |command| command.ask(Asked::NoWriteErrors)),
+    flag("-i", "reports what the drive is, by the driver", |command| command.ask(Query::Identity)),
+    flag("-I", "reports what the drive is: names, sizes, standards", |command| command.ask(Query::Details)),
+    flag("-k", "reports whether settings outlive a reset", |command| command.ask(Query::KeepSettings)),
+    flag("-m", "reports the sectors of one interrupt", |command| command.ask(Query::Multiple)),
+    flag("-M", "reports how quiet the drive is", |command| command.ask(Query::Acoustic)),
+    flag("-n", "reports whether errors of writes are ignored", |command| command.ask(Query::NoWriteErrors)),
     flag("-q", "what the next option reports is not printed", |command| command.quiet = true),
-    flag("-Q", "reports how many requests the drive holds", |command| command.ask(Asked::QueueDepth)),
-    flag("-r", "reports whether writes are refused", |command| command.ask(Asked::ReadOnly)),
-    flag("-u", "reports whether other interrupts are let through", |command| command.ask(Asked::Unmask)),
+    flag("-Q", "reports how many requests the drive holds", |command| command.ask(Query::QueueDepth)),
+    flag("-r", "reports whether writes are refused", |command| command.ask(Query::ReadOnly)),
+    flag("-u", "reports whether other interrupts are let through", |command| command.ask(Query::Unmask)),
     flag("-R", "reports whether writes are read back by the drive", |command| {
-        command.ask(Asked::WriteReadVerify);
+        command.ask(Query::WriteReadVerify);
     }),
     flag("-N", "reports how many sectors are seen, and how many there are", |command| {
-        command.ask(Asked::HighestSector);
+        command.ask(Query::HighestSector);
     }),
-    flag("-H", "reports the temperature of a drive of Hitachi", |command| command.ask(Asked::Temperature)),
+    flag("-H", "reports the temperature of a drive of Hitachi", |command| command.ask(Query::Temperature)),
     flag("--dco-identify", "reports what the drive could be told to leave out", |command| {
-        command.ask(Asked::Configuration);
+        command.ask(Query::Configuration);
     }),
-    flag("--Istdout", "prints what the drive is as words", |command| command.ask(Asked::Words)),
+    flag("--Istdout", "prints what the drive is as words", |command| command.ask(Query::Words)),
     parsed("--Iraw", "FILE", "the same into a new file, as the drive has told it", |command, given| {
         command.raw_file = Some(given.value.into());
-        command.ask(Asked::RawWords);
+        command.ask(Query::RawWords);
         Ok(())
     }),
     flag("--Istdin", "as `-I`, of words from stdin", |command| command.alone = Some(Alone::Words)),
     parsed("--read-sector", "N", "prints a sector", |command, given| {
         command.sector = given.number(0..=u64::MAX >> 12)?;
-        command.ask(Asked::Sector);
+        command.ask(Query::Sector);
         Ok(())
     }),
     parsed("--fibmap", "FILE", "prints where a file lies on its device", |command, given| {
@@ -202,7 +202,7 @@ const QUESTIONS: &[Opt<Command>] = &[
         command.alone = Some(Alone::Security);
     }),
     flag("-v", "reports the same as without any option", Command::ask_all),
-    flag("-W", "reports whether the drive has its write cache on", |command| command.ask(Asked::WriteCache)),
+    flag("-W", "reports whether the drive has its write cache on", |command| command.ask(Query::WriteCache)),
 ];
 
 const REFUSED: &[Opt<Command>] = &[

@@ -42,13 +42,13 @@ fn what_changes_a_drive_is_refused_by_name() {
 #[test]
 fn questions_are_answered_in_the_originals_order_and_none_is_all_of_them() {
     let asked = |line: &str| parse(line).unwrap().asked;
-    assert_eq!(asked("-ra x"), [Asked::ReadOnly, Asked::ReadAhead]);
-    assert_eq!(asked("-aCr -r x"), [Asked::ReadOnly, Asked::ReadAhead, Asked::Power]);
-    assert_eq!(asked("-q -r x -a"), [Asked::ReadAhead]);
+    assert_eq!(asked("-ra x"), [Query::ReadOnly, Query::ReadAhead]);
+    assert_eq!(asked("-aCr -r x"), [Query::ReadOnly, Query::ReadAhead, Query::Power]);
+    assert_eq!(asked("-q -r x -a"), [Query::ReadAhead]);
     assert_eq!(asked("-t x"), []);
     assert_eq!(asked("-q -r x"), []);
     for line in ["x", "-v x", "--direct x"] {
-        assert_eq!(asked(line), Asked::DEFAULTS, "{line}");
+        assert_eq!(asked(line), Query::DEFAULTS, "{line}");
         assert!(parse(line).unwrap().by_default);
     }
 }
@@ -69,18 +69,18 @@ fn highest_sectors_temperatures_and_what_is_read_back_are_lines() {
     let line = |native: u64| highest_sector(&words, native);
     assert_eq!(line(0x11000), " max sectors   = 69632/69632, HPA is disabled\n");
     assert!(line(0x12000).ends_with(", HPA is enabled\n") && line(1).contains("seems invalid"));
-    assert_eq!(Asked::WriteReadVerify.setting(&words), " write-read-verify = not supported\n");
+    assert_eq!(Query::WriteReadVerify.setting(&words), " write-read-verify = not supported\n");
     (words[119], words[120], words[80]) = (2, 2, 0xffff);
-    assert_eq!(Asked::WriteReadVerify.setting(&words), " write-read-verify =  2\n");
+    assert_eq!(Query::WriteReadVerify.setting(&words), " write-read-verify =  2\n");
     assert!(temperature(110, 0).contains("is:  35\n") && temperature(0, 0x10).contains("under -20\n"));
     assert!(temperature(0, 0x10).ends_with("in range:  no\n"));
 }
 
 #[test]
 fn answers_are_printed_as_the_original_prints_them() {
-    assert_eq!(Asked::ReadOnly.number(0), " readonly      =  0 (off)\n");
-    assert_eq!(Asked::ReadAhead.number(5120), " readahead     = 5120 (on)\n");
-    assert_eq!(Asked::Width.number(1), " IO_support    =  1 (32-bit)\n");
+    assert_eq!(Query::ReadOnly.number(0), " readonly      =  0 (off)\n");
+    assert_eq!(Query::ReadAhead.number(5120), " readahead     = 5120 (on)\n");
+    assert_eq!(Query::Width.number(1), " IO_support    =  1 (32-bit)\n");
     assert_eq!(
         geometry(255, 63, 3_907_029_168, 0),
         " geometry      = 243201/255/63, sectors = 3907029168, start = 0\n"
@@ -89,10 +89,10 @@ fn answers_are_printed_as_the_original_prints_them() {
     assert_eq!(power(Some(0xff)), " drive state is:  active/idle\n");
     assert_eq!(power(None), " drive state is:  unknown\n");
     let words = super::identity::sample();
-    let said = |asked: Asked| asked.setting(&words);
-    assert_eq!(said(Asked::WriteCache), " write-caching =  1 (on)\n");
-    assert_eq!(said(Asked::PowerManagement), " APM_level\t= not supported\n");
-    assert_eq!(said(Asked::Acoustic), " acoustic      = not supported\n");
+    let said = |asked: Query| asked.setting(&words);
+    assert_eq!(said(Query::WriteCache), " write-caching =  1 (on)\n");
+    assert_eq!(said(Query::PowerManagement), " APM_level\t= not supported\n");
+    assert_eq!(said(Query::Acoustic), " acoustic      = not supported\n");
 }
 
 #[test]

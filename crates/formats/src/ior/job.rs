@@ -16,7 +16,7 @@ const MOST_FILES: u64 = 4096;
 
 /// Where transfers go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Destination {
     /// Files in a file system, one for each that is named.
     Files,
     /// A device or a virtual array, whose size is fixed.
@@ -94,10 +94,10 @@ impl Command {
     }
 
     /// All that the call comes to. `found` is what is there of each file, or of the device.
-    pub fn job(&self, place: Place, found: &[TargetInfo]) -> Result<Job, Refusal> {
+    pub fn job(&self, place: Destination, found: &[TargetInfo]) -> Result<Job, Refusal> {
         let files = match place {
-            Place::Files => self.files()?,
-            Place::Device => Vec::new(),
+            Destination::Files => self.files()?,
+            Destination::Device => Vec::new(),
         };
         self.check_found(place, &files, found)?;
         let mut notes = self.notes.clone();
@@ -107,7 +107,7 @@ impl Command {
         if self.shape.offsets == Offsets::Shuffled && !self.shape.file_per_task && self.shape.tasks > 1 {
             notes.push("`-z`: each task shuffles the transfers of a part of the file that is its own".into());
         }
-        if self.writes && self.keeps && place == Place::Files && !self.stamps(place) {
+        if self.writes && self.keeps && place == Destination::Files && !self.stamps(place) {
             notes.push(
                 "writes of no multiple of 512 bytes carry no stamps; a later `-R` of these files finds none, and calls \
                  that wrong"
@@ -119,15 +119,20 @@ impl Command {
             self.repetition(iteration, place, &mut plan);
         }
         let targets = match place {
-            Place::Files => files.iter().map(|file| file.path.clone()).collect(),
-            Place::Device => with_luns(vec![self.shape.file.clone()]),
+            Destination::Files => files.iter().map(|file| file.path.clone()).collect(),
+            Destination::Device => with_luns(vec![self.shape.file.clone()]),
         };
         Ok(Job { translated: TranslatedJob { plan: plan.text(), targets, notes }, files })
     }
 
-    fn check_found(&self, place: Place, files: &[DataFile], found: &[TargetInfo]) -> Result<(), Refusal> {
+    fn check_found(
+        &self,
+        place: Destination,
+        files: &[DataFile],
+        found: &[TargetInfo],
+    ) -> Result<(), Refusal> {
         let refuse = |what: String| Err(Refusal::usage(TOOL, what));
-        if place == Place::Device {
+        if place == Destination::Device {
             let has = found.iter().map(|found| found.size).sum::<u64>();
             let needs = self.shape.total();
             return match has < needs {
@@ -150,7 +155,7 @@ impl Command {
         Ok(())
     }
 
-    fn repetition(&self, iteration: u32, place: Place, plan: &mut PlanText) {
+    fn repetition(&self, iteration: u32, place: Destination, plan: &mut PlanText) {
         let idle =
             |time: Nanos| Keys::named(&format!("delay {iteration}")).with("state", "idle").with("run", time);
         if let Some(delay) = self.delay.filter(|_| iteration > 0) {
@@ -158,7 +163,7 @@ impl Command {
         }
         if self.writes {
             // What an earlier repetition has left is made anew, as there.
-            if iteration > 0 && place == Place::Files && !self.multi_file && !self.uses_existing {
+            if iteration > 0 && place == Destination::Files && !self.multi_file && !self.uses_existing {
                 plan.phase(afresh(iteration));
             }
             if let Some(piece) = self.prefill {
@@ -193,7 +198,7 @@ impl Command {
         &self,
         name: &str,
         iteration: u32,
-        place: Place,
+        place: Destination,
         verify: Option<&'static str>,
         readers: &[u32],
         plan: &mut PlanText,
@@ -202,7 +207,7 @@ impl Command {
         plan.phase(
             self.transfers(name, 100).with("workers", 1u32).with("bytes", of_one).maybe("verify", verify),
         );
-        let has_files = self.shape.file_per_task && place == Place::Files;
+        let has_files = self.shape.file_per_task && place == Destination::Files;
         for (task, written_by) in readers.iter().enumerate() {
             let keys = Keys::named(&format!("task {task}"));
             let (places, step) = self.layout(place);
@@ -217,7 +222,7 @@ impl Command {
     }
 
     /// What random writes will not fill at once is filled before, in larger pieces.
-    fn prefilled(&self, iteration: u32, place: Place, piece: u64) -> Keys {
+    fn prefilled(&self, iteration: u32, place: Destination, piece: u64) -> Keys {
         let in_order = Shape { offsets: Offsets::InOrder, transfer: piece, ..self.shape.clone() };
         let filling = Command { shape: in_order, ..self.clone() };
         filling.phase(&format!("{PREFILL} {iteration}"), iteration, place, 0).with("content", INVALID)
@@ -235,13 +240,13 @@ impl Command {
     }
 
     /// Whether writes carry what a later `-R` compares: where this call compares, or the files stay for one that may.
-    fn stamps(&self, place: Place) -> bool {
+    fn stamps(&self, place: Destination) -> bool {
         let checks = self.checks_writes || self.checks_reads;
-        let stays = self.keeps && place == Place::Files;
+        let stays = self.keeps && place == Destination::Files;
         checks || stays && self.shape.transfer.is_multiple_of(units::SECTOR_BYTES)
     }
 
-    fn written(&self, keys: Keys, place: Place) -> Keys {
+    fn written(&self, keys: Keys, place: Destination) -> Keys {
         let stamped = self.stamps(place).then_some("written");
         keys.with("flush", "fsync")
             .maybe("flush_every", self.flushes_each.then_some(1u32))
@@ -250,13 +255,13 @@ impl Command {
     }
 
     /// One load over all tasks.
-    fn phase(&self, name: &str, iteration: u32, place: Place, reads: u32) -> Keys {
+    fn phase(&self, name: &str, iteration: u32, place: Destination, reads: u32) -> Keys {
         let keys = self
             .transfers(name, reads)
             .with("workers", self.shape.tasks)
             .with("bytes", Bytes::new(self.shape.moved_by_task() * u64::from(self.shape.tasks)))
             .maybe("on", self.set(iteration, place));
-        let keys = match self.shape.file_per_task && place == Place::Files {
+        let keys = match self.shape.file_per_task && place == Destination::Files {
             true => keys.with("files", "per_worker(1)"),
             false => keys,
         };
@@ -283,8 +288,8 @@ impl Command {
     }
 
     /// The files of one repetition among all.
-    fn set(&self, iteration: u32, place: Place) -> Option<String> {
-        if !self.multi_file || place == Place::Device || self.shape.repetitions == 1 {
+    fn set(&self, iteration: u32, place: Destination) -> Option<String> {
+        if !self.multi_file || place == Destination::Device || self.shape.repetitions == 1 {
             return None;
         }
         let each = if self.shape.file_per_task { self.shape.tasks } else { 1 };
@@ -295,10 +300,10 @@ impl Command {
 
     /// Where the transfers of the first task are, in which order it goes through them, and how far on those of the next one
     /// are.
-    fn layout(&self, place: Place) -> (Keys, Option<u64>) {
+    fn layout(&self, place: Destination) -> (Keys, Option<u64>) {
         let Shape { tasks, block, segments, offsets, file_per_task, .. } = self.shape;
         let of_task = self.shape.of_task();
-        let is_alone = tasks == 1 || file_per_task && place == Place::Files;
+        let is_alone = tasks == 1 || file_per_task && place == Destination::Files;
         let own = |span: u64, pattern: &str, step: u64| {
             let keys = Keys::default().with("span", Bytes::new(span)).with("pattern", pattern);
             (keys, (!is_alone).then_some(step))

@@ -16,7 +16,7 @@ mod tests;
 mod text;
 mod wear_out;
 
-pub use job::{Job, Place};
+pub use job::{Destination, Job};
 pub(crate) use options::SYNTAX;
 pub use options::{Command, Hog, Offsets, Shape, Stonewall, Summary};
 pub use outliers::outliers;

@@ -17,7 +17,7 @@ fn read(line: &str) -> Result<Command, Refusal> {
 fn job(line: &str) -> (Command, Job) {
     let command = read(line).unwrap();
     let found = vec![TargetInfo::sized(0, false); command.files().unwrap().len()];
-    let job = command.job(Place::Files, &found).unwrap();
+    let job = command.job(Destination::Files, &found).unwrap();
     (command, job)
 }
 
@@ -123,8 +123,8 @@ fn a_stonewall_wears_out_and_what_it_has_written_is_read() {
     // Of two blocks in a row for each task, and half a block of each in the next segment.
     let found = |bytes: u64| [TargetInfo::sized(bytes, false)];
     let reaches = (3 << 20) + (512 << 10);
-    assert!(command.job(Place::Files, &found(reaches - 1)).is_err());
-    let read = plan(&command.job(Place::Files, &found(reaches)).unwrap().translated);
+    assert!(command.job(Destination::Files, &found(reaches - 1)).is_err());
+    let read = plan(&command.job(Destination::Files, &found(reaches)).unwrap().translated);
     assert_eq!(read.points()[0].workloads()[0].stop.bytes, Some(units::Bytes::KIB * 256 * 12));
     let own = self::read("-r -k -F -N 2 -s 8 -t 256k -O stoneWallingWearOutIterations=6 -o /f").unwrap();
     assert_eq!(own.shape.reads_to(8 << 20), 6 * (256 << 10));
@@ -183,14 +183,14 @@ fn files_that_stay_carry_what_a_later_call_compares_and_all_that_is_read_is_comp
     assert_eq!(of("-w -W -r -o /f"), ["written", "all", "none"]);
     assert_eq!(of("-w -R -zz -o /f"), ["written", "written"], "blocks are left out");
     let command = read("-r -R -o /f").unwrap();
-    let job = command.job(Place::Files, &[TargetInfo::sized(1 << 20, false)]).unwrap();
+    let job = command.job(Destination::Files, &[TargetInfo::sized(1 << 20, false)]).unwrap();
     assert_eq!(plan(&job.translated).points()[0].workloads()[0].verify.to_string(), "all");
 }
 
 #[test]
 fn tasks_read_what_another_host_has_written_where_c_says_so() {
     let over_ranks = Command::parse(&words("-w -W -r -C -Q 3 -k -o /f"), Some(4)).unwrap();
-    let job = over_ranks.job(Place::Files, &[TargetInfo::sized(0, false)]).unwrap();
+    let job = over_ranks.job(Destination::Files, &[TargetInfo::sized(0, false)]).unwrap();
     let hosts_on: Vec<Option<u32>> =
         plan(&job.translated).points().iter().map(|point| point.workloads()[0].hosts_on).collect();
     assert_eq!(
@@ -257,10 +257,10 @@ fn phases_follow_each_other_as_in_ior() {
 #[test]
 fn a_file_that_is_only_read_must_be_there() {
     let command = read("-r -o /f").unwrap();
-    let refusal = command.job(Place::Files, &[TargetInfo::sized(4096, false)]).unwrap_err();
+    let refusal = command.job(Destination::Files, &[TargetInfo::sized(4096, false)]).unwrap_err();
     assert!(refusal.to_string().contains("4096"), "{refusal}");
-    assert!(command.job(Place::Files, &[TargetInfo::sized(1 << 20, false)]).is_ok());
-    assert!(command.job(Place::Device, &[TargetInfo::sized(1 << 19, true)]).is_err());
+    assert!(command.job(Destination::Files, &[TargetInfo::sized(1 << 20, false)]).is_ok());
+    assert!(command.job(Destination::Device, &[TargetInfo::sized(1 << 19, true)]).is_err());
 }
 
 #[test]
@@ -357,7 +357,7 @@ proptest! {
             && let Ok(files) = command.files()
         {
             let found = vec![TargetInfo::sized(1 << 40, false); files.len()];
-            if let Ok(job) = command.job(Place::Files, &found) {
+            if let Ok(job) = command.job(Destination::Files, &found) {
                 plan(&job.translated);
             }
         }

@@ -32,25 +32,25 @@ struct Row {
     ops: u64,
     seconds: f64,
     /// Of each task.
-    tasks: Vec<Part>,
+    tasks: Vec<TaskTally>,
 }
 
 /// What one task did.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Part {
+struct TaskTally {
     ops: u64,
     seconds: f64,
 }
 
-impl Part {
+impl TaskTally {
     fn rate(self) -> f64 {
         if self.ops == 0 { 0.0 } else { self.ops as f64 / self.seconds }
     }
 }
 
 impl Row {
-    fn all(&self) -> Part {
-        Part { ops: self.ops, seconds: self.seconds }
+    fn all(&self) -> TaskTally {
+        TaskTally { ops: self.ops, seconds: self.seconds }
     }
 }
 
@@ -63,7 +63,7 @@ enum Figure {
 }
 
 impl Figure {
-    fn of(self, part: Part) -> f64 {
+    fn of(self, part: TaskTally) -> f64 {
         match self {
             Figure::Rate => part.rate(),
             Figure::Time => part.seconds,
@@ -82,7 +82,7 @@ impl Tally {
         }
         let added = |task: usize| of_tasks.get(task).copied().unwrap_or(before);
         let tasks = workers(point).enumerate();
-        let tasks = tasks.map(|(task, (ops, took))| Part { ops, seconds: took + added(task) }).collect();
+        let tasks = tasks.map(|(task, (ops, took))| TaskTally { ops, seconds: took + added(task) }).collect();
         debug_assert!(of_tasks.iter().all(|took| *took >= 0.0), "what came before took time");
         self.rows.push(Row { test, iteration, ops, seconds, tasks });
     }
@@ -185,7 +185,7 @@ impl Tally {
     /// `--saveRankPerformanceDetails`: a line for all, by the first repetition, and one for each task of each repetition.
     pub fn details(&self, items: u64) -> String {
         let mut text = format!("all,{items}");
-        let cells = |part: Option<Part>| match part {
+        let cells = |part: Option<TaskTally>| match part {
             None => ",,".into(),
             Some(part) => format!(",{},{}", scientific(part.rate(), 10), scientific(part.seconds, 10)),
         };
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn tables_tell_of_rates_times_and_tasks() {
-        let part = |ops, seconds| Part { ops, seconds };
+        let part = |ops, seconds| TaskTally { ops, seconds };
         let row = |iteration, seconds| Row {
             test: Test::FileStat,
             iteration,

@@ -12,28 +12,33 @@ use crate::{answered, errno};
 
 /// Reads `bytes` at `offset` of `file` while nobody else writes them. How many there were.
 pub(super) fn read(file: BorrowedFd<'_>, bytes: &mut [u8], offset: u64) -> Result<usize, Errno> {
-    let _held = Held::take(file, libc::F_RDLCK, offset, bytes.len())?;
+    let _held = RecordLock::take(file, libc::F_RDLCK, offset, bytes.len())?;
     retry_on_intr(|| rustix::io::pread(file, &mut *bytes, offset))
 }
 
 /// Writes `bytes` at `offset` of `file` while nobody else reads or writes them. How many it took.
 pub(super) fn write(file: BorrowedFd<'_>, bytes: &[u8], offset: u64) -> Result<usize, Errno> {
-    let _held = Held::take(file, libc::F_WRLCK, offset, bytes.len())?;
+    let _held = RecordLock::take(file, libc::F_WRLCK, offset, bytes.len())?;
     retry_on_intr(|| rustix::io::pwrite(file, bytes, offset))
 }
 
 /// Bytes of a file that are locked until this is dropped.
-struct Held<'a> {
+struct RecordLock<'a> {
     file: BorrowedFd<'a>,
     start: i64,
     len: i64,
 }
 
-impl Held<'_> {
+impl RecordLock<'_> {
     /// Waits until nobody holds a lock that contradicts.
-    fn take(file: BorrowedFd<'_>, kind: libc::c_int, offset: u64, len: usize) -> Result<Held<'_>, Errno> {
+    fn take(
+        file: BorrowedFd<'_>,
+        kind: libc::c_int,
+        offset: u64,
+        len: usize,
+    ) -> Result<RecordLock<'_>, Errno> {
         debug_assert!(len > 0, "a lock of no length would reach to the end of the file");
-        let held = Held { file, start: narrow::<i64>(offset), len: narrow::<i64>(len) };
+        let held = RecordLock { file, start: narrow::<i64>(offset), len: narrow::<i64>(len) };
         retry_on_intr(|| held.set(kind))?;
         Ok(held)
     }
@@ -55,7 +60,7 @@ impl Held<'_> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for RecordLock<'_> {
     fn drop(&mut self) {
         // A file that is closed has no locks any more: there is nothing to do about a failure.
         let _unlocked = self.set(libc::F_UNLCK);
@@ -71,8 +76,11 @@ mod tests {
 
     /// Whether a lock of that kind could be taken at once.
     fn is_free(file: &File, kind: libc::c_int, offset: u64) -> bool {
-        let asked =
-            std::mem::ManuallyDrop::new(Held { file: file.as_fd(), start: narrow::<i64>(offset), len: 1 });
+        let asked = std::mem::ManuallyDrop::new(RecordLock {
+            file: file.as_fd(),
+            start: narrow::<i64>(offset),
+            len: 1,
+        });
         let mut lock = asked.described(kind);
         // SAFETY: the call reads and writes the structure, which lives through it.
         let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut lock) };
@@ -84,13 +92,15 @@ mod tests {
     fn bytes_are_locked_while_a_request_lasts_and_no_others() {
         let one = tempfile::NamedTempFile::new().expect("there is room");
         let other = OpenOptions::new().read(true).write(true).open(one.path()).expect("it is there");
-        let held = Held::take(one.as_file().as_fd(), libc::F_WRLCK, 4096, 4096).expect("nobody else has it");
+        let held =
+            RecordLock::take(one.as_file().as_fd(), libc::F_WRLCK, 4096, 4096).expect("nobody else has it");
         let free = |offset| (is_free(&other, libc::F_RDLCK, offset), is_free(&other, libc::F_WRLCK, offset));
         assert_eq!((free(4096), free(8191)), ((false, false), (false, false)));
         assert_eq!((free(4095), free(8192)), ((true, true), (true, true)));
         drop(held);
         assert_eq!(free(4096), (true, true));
-        let held = Held::take(one.as_file().as_fd(), libc::F_RDLCK, 0, 4096).expect("nobody else has it");
+        let held =
+            RecordLock::take(one.as_file().as_fd(), libc::F_RDLCK, 0, 4096).expect("nobody else has it");
         assert_eq!(free(0), (true, false), "reads share a lock");
         drop(held);
     }

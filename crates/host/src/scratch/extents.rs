@@ -96,7 +96,7 @@ pub fn gaps(file: &File, length: Bytes) -> io::Result<Gaps> {
 
 /// A stretch of a file on its storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FileExtent {
     /// Where it begins in the file.
     pub at: Bytes,
     /// Where it lies in its file system, and how long it is; `None` where it has no place of its own yet.
@@ -105,7 +105,7 @@ pub struct Place {
 
 /// Where all of a file lies, in its order; holes are left out. Waits for data that is still on its way to its place. An error
 /// where the file system does not tell.
-pub fn places(file: &File) -> io::Result<Vec<Place>> {
+pub fn places(file: &File) -> io::Result<Vec<FileExtent>> {
     const WITHOUT_A_PLACE: u32 = 0x2 | 0x4 | 0x100;
     let (mut found, mut at) = (Vec::new(), 0);
     loop {
@@ -113,7 +113,7 @@ pub fn places(file: &File) -> io::Result<Vec<Place>> {
         for extent in &extents[..mapped] {
             let lies = (Bytes::new(extent.physical), Bytes::new(extent.length));
             let has_place = extent.flags & WITHOUT_A_PLACE == 0;
-            found.push(Place { at: Bytes::new(extent.logical), lies: has_place.then_some(lies) });
+            found.push(FileExtent { at: Bytes::new(extent.logical), lies: has_place.then_some(lies) });
             at = at.max(extent.end());
         }
         if mapped == 0 || extents[mapped - 1].flags & FIEMAP_EXTENT_LAST != 0 {

@@ -35,7 +35,7 @@ use error::{is_full, not_noted, os};
 use room::free;
 
 pub use error::ScratchError;
-pub use extents::{Extents, Gaps, Place, extents, gaps, places};
+pub use extents::{Extents, FileExtent, Gaps, extents, gaps, places};
 pub(crate) use header::fnv1a;
 pub use header::{HEADER_SIZE, Header, header_of};
 pub use room::{Left, Room, can_make, enough_room, left_behind, room};

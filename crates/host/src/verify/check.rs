@@ -274,7 +274,7 @@ impl Checker {
         if let Some(headers) = &self.headers {
             return self.told(request, outcome, self.check_headers(headers, request, bytes));
         }
-        let mut held = Held::default();
+        let mut held = ReadVerdict::default();
         for (block, before) in whole.clone().zip(before) {
             let offset = block * size;
             let start = narrow::<usize>(offset - request.offset.get());
@@ -290,13 +290,13 @@ impl Checker {
     }
 
     /// Holds a read against headers.
-    fn check_headers(&self, headers: &Headers, request: &Request, bytes: &[u8]) -> Held {
+    fn check_headers(&self, headers: &Headers, request: &Request, bytes: &[u8]) -> ReadVerdict {
         let (ledger, size) = (self.ledger(request), self.known.books.block);
         let before = &self.slots[request.token.0 as usize].before;
         let (whole, _) = self.blocks(request);
         let len = headers.len(bytes.len());
         debug_assert!(len > 0, "a read that is checked must have data");
-        let mut held = Held::default();
+        let mut held = ReadVerdict::default();
         for (start, block) in (0..).step_by(len).zip(bytes.chunks(len)) {
             let offset = request.offset.get() + start as u64;
             let touched = offset / size..(offset + block.len() as u64).div_ceil(size);
@@ -318,7 +318,12 @@ impl Checker {
     }
 
     /// Counts what was checked of a read, and keeps what was wrong.
-    fn told(&self, request: &Request, outcome: Outcome, Held { checked, wrong }: Held) -> Outcome {
+    fn told(
+        &self,
+        request: &Request,
+        outcome: Outcome,
+        ReadVerdict { checked, wrong }: ReadVerdict,
+    ) -> Outcome {
         assert!(checked <= u64::from(request.len), "no more can be checked than was read");
         self.found.checked.fetch_add(checked, Ordering::Relaxed);
         self.found.unknown.fetch_add(u64::from(request.len) - checked, Ordering::Relaxed);
@@ -343,12 +348,12 @@ enum BlockVerdict {
 
 /// How a read stands against what had been written: bytes that could be checked, and the first block that was wrong.
 #[derive(Default)]
-struct Held {
+struct ReadVerdict {
     checked: u64,
     wrong: Option<Wrong>,
 }
 
-impl Held {
+impl ReadVerdict {
     /// One block of the read, of `len` bytes at `offset`.
     fn add(&mut self, file: u16, offset: u64, len: u64, verdict: BlockVerdict) {
         self.checked += if verdict == BlockVerdict::Unknown { 0 } else { len };

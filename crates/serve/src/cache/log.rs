@@ -4,8 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::pieces::Held;
-use super::place::Place;
+use super::pieces::Contents;
+use super::range::SectorRange;
 use super::state::State;
 use crate::medium::Medium;
 use crate::nvram::{Change, Nvram, Record};
@@ -68,17 +68,17 @@ pub(super) fn apply(state: &mut State, set: u32, record: &Record) {
     for (kind, lba, change) in record.changes() {
         match (kind, change) {
             (said::DATA, Change::Write(data)) => {
-                let place = Place { set, lba, sectors: (data.len() / SECTOR) as u64 };
-                state.insert(place, Held::Data(Arc::new(data.to_vec()), 0), Duration::ZERO);
+                let place = SectorRange { set, lba, sectors: (data.len() / SECTOR) as u64 };
+                state.insert(place, Contents::Data(Arc::new(data.to_vec()), 0), Duration::ZERO);
             }
             (said::GONE, Change::Discard(sectors)) => {
-                state.carve(Place { set, lba, sectors }, |_| true);
+                state.carve(SectorRange { set, lba, sectors }, |_| true);
             }
-            (said::UNSAVED, Change::Discard(sectors)) => awaited = Some(Place { set, lba, sectors }),
+            (said::UNSAVED, Change::Discard(sectors)) => awaited = Some(SectorRange { set, lba, sectors }),
             (said::TAGS, Change::Write(bytes)) => {
                 let Some(place) = awaited.take() else { continue };
                 let tags = bytes.as_chunks().0.iter().map(|tag| u32::from_le_bytes(*tag)).collect();
-                state.insert(place, Held::Tags(Arc::new(tags), 0), Duration::ZERO);
+                state.insert(place, Contents::Tags(Arc::new(tags), 0), Duration::ZERO);
             }
             _ => {}
         }

@@ -16,11 +16,11 @@ pub(super) struct Piece {
     pub sectors: u64,
     pub generation: u64,
     pub since: Duration,
-    pub held: Held,
+    pub held: Contents,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Held {
+pub(super) enum Contents {
     /// From that byte on.
     Data(Arc<Vec<u8>>, usize),
     /// Checksums of what was not saved, from that one on.
@@ -34,31 +34,31 @@ impl Piece {
         debug_assert!(skipped < self.sectors, "a part of a piece has sectors");
         let by = narrow::<usize>(skipped);
         let held = match &self.held {
-            Held::Data(bytes, at) => Held::Data(bytes.clone(), at + by * SECTOR),
-            Held::Tags(tags, at) => Held::Tags(tags.clone(), at + by),
-            Held::Lost => Held::Lost,
+            Contents::Data(bytes, at) => Contents::Data(bytes.clone(), at + by * SECTOR),
+            Contents::Tags(tags, at) => Contents::Tags(tags.clone(), at + by),
+            Contents::Lost => Contents::Lost,
         };
         Piece { sectors: self.sectors - skipped, held, ..self.clone() }
     }
 
     pub fn data(&self) -> Option<&[u8]> {
         match &self.held {
-            Held::Data(bytes, at) => Some(&bytes[*at..][..narrow::<usize>(self.sectors) * SECTOR]),
-            Held::Tags(..) | Held::Lost => None,
+            Contents::Data(bytes, at) => Some(&bytes[*at..][..narrow::<usize>(self.sectors) * SECTOR]),
+            Contents::Tags(..) | Contents::Lost => None,
         }
     }
 
     fn is_backed(&self) -> bool {
         let sectors = narrow::<usize>(self.sectors);
         match &self.held {
-            Held::Data(bytes, at) => at + sectors * SECTOR <= bytes.len(),
-            Held::Tags(tags, at) => at + sectors <= tags.len(),
-            Held::Lost => true,
+            Contents::Data(bytes, at) => at + sectors * SECTOR <= bytes.len(),
+            Contents::Tags(tags, at) => at + sectors <= tags.len(),
+            Contents::Lost => true,
         }
     }
 
     pub fn is_lost(&self) -> bool {
-        matches!(self.held, Held::Lost)
+        matches!(self.held, Contents::Lost)
     }
 }
 

@@ -7,8 +7,8 @@ use units::convert::narrow;
 
 use super::WriteCache;
 use super::log::apply;
-use super::pieces::Held;
-use super::place::Place;
+use super::pieces::Contents;
+use super::range::SectorRange;
 use super::state::give_up;
 use super::table::newest_table;
 use crate::set::Fault;
@@ -20,7 +20,7 @@ impl WriteCache {
     pub fn lose_power(
         &self,
         below: impl Fn(u32, u64, &mut [u8]) -> Result<(), Fault>,
-    ) -> io::Result<Vec<Place>> {
+    ) -> io::Result<Vec<SectorRange>> {
         let mut state = self.write_state();
         if state.settings.has_battery {
             return Ok(Vec::new());
@@ -36,7 +36,7 @@ impl WriteCache {
     pub fn recover(
         &self,
         below: impl Fn(u32, u64, &mut [u8]) -> Result<(), Fault>,
-    ) -> io::Result<Vec<Place>> {
+    ) -> io::Result<Vec<SectorRange>> {
         let Some(kept) = &self.kept else { return Ok(Vec::new()) };
         let mut state = self.write_state();
         let state = &mut *state;
@@ -53,7 +53,7 @@ impl WriteCache {
         }
         let sets = narrow::<u32>(state.sets.len());
         for place in table.lost.into_iter().filter(|place| place.set < sets) {
-            state.insert(place, Held::Lost, Duration::ZERO);
+            state.insert(place, Contents::Lost, Duration::ZERO);
         }
         kept.log.replay(|set, record| {
             if set < sets {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use units::SECTOR_BYTES;
 use units::convert::narrow;
 
-use super::pieces::{Held, Piece, Pieces};
-use super::place::{Place, joined};
+use super::pieces::{Contents, Piece, Pieces};
+use super::range::{SectorRange, joined};
 use crate::set::Fault;
 use crate::tag::{SECTOR, crc32c};
 
@@ -58,29 +58,29 @@ impl State {
         self.sets.iter().map(|set| set.len()).sum()
     }
 
-    pub fn carve(&mut self, place: Place, is_wanted: impl Fn(&Piece) -> bool) -> Vec<(u64, Piece)> {
-        let Place { set, lba, sectors } = place;
+    pub fn carve(&mut self, place: SectorRange, is_wanted: impl Fn(&Piece) -> bool) -> Vec<(u64, Piece)> {
+        let SectorRange { set, lba, sectors } = place;
         let taken = self.sets[set as usize].carve(lba, lba + sectors, is_wanted);
-        let data = taken.iter().filter(|(_, piece)| matches!(piece.held, Held::Data(..)));
+        let data = taken.iter().filter(|(_, piece)| matches!(piece.held, Contents::Data(..)));
         let bytes = data.map(|(_, piece)| piece.sectors * SECTOR_BYTES).sum::<u64>();
         assert!(bytes <= self.dirty, "what is taken out was counted in");
         self.dirty -= bytes;
         taken
     }
 
-    pub fn insert(&mut self, place: Place, held: Held, since: Duration) {
+    pub fn insert(&mut self, place: SectorRange, held: Contents, since: Duration) {
         self.carve(place, |_| true);
         self.generation += 1;
-        if matches!(held, Held::Data(..)) {
+        if matches!(held, Contents::Data(..)) {
             self.dirty += place.sectors * SECTOR_BYTES;
         }
         let piece = Piece { sectors: place.sectors, generation: self.generation, since, held };
         self.sets[place.set as usize].insert(place.lba, piece);
     }
 
-    pub fn all(&self) -> impl Iterator<Item = (Place, &Piece)> {
+    pub fn all(&self) -> impl Iterator<Item = (SectorRange, &Piece)> {
         (0_u32..).zip(&self.sets).flat_map(|(set, pieces)| {
-            pieces.iter().map(move |(lba, piece)| (Place { set, lba, sectors: piece.sectors }, piece))
+            pieces.iter().map(move |(lba, piece)| (SectorRange { set, lba, sectors: piece.sectors }, piece))
         })
     }
 }
@@ -89,8 +89,9 @@ impl State {
 pub(super) fn give_up(
     state: &mut State,
     below: impl Fn(u32, u64, &mut [u8]) -> Result<(), Fault>,
-) -> Vec<Place> {
-    let pieces: Vec<(Place, Piece)> = state.all().map(|(place, piece)| (place, piece.clone())).collect();
+) -> Vec<SectorRange> {
+    let pieces: Vec<(SectorRange, Piece)> =
+        state.all().map(|(place, piece)| (place, piece.clone())).collect();
     let mut lost = Vec::new();
     let mut found = [0; SECTOR];
     for (place, piece) in pieces.iter().filter(|(_, piece)| !piece.is_lost()) {
@@ -99,14 +100,14 @@ pub(super) fn give_up(
             let lba = place.lba + at;
             let is_there = below(place.set, lba, &mut found).is_ok()
                 && match &piece.held {
-                    Held::Data(bytes, from) => {
+                    Contents::Data(bytes, from) => {
                         bytes[from + narrow::<usize>(at) * SECTOR..].starts_with(&found)
                     }
-                    Held::Tags(tags, from) => tags[from + narrow::<usize>(at)] == crc32c(&found),
-                    Held::Lost => true,
+                    Contents::Tags(tags, from) => tags[from + narrow::<usize>(at)] == crc32c(&found),
+                    Contents::Lost => true,
                 };
             if !is_there {
-                lost.push(Place { set: place.set, lba, sectors: 1 });
+                lost.push(SectorRange { set: place.set, lba, sectors: 1 });
             }
         }
     }
@@ -116,7 +117,7 @@ pub(super) fn give_up(
         lost = joined(pieces.iter().filter(|(_, piece)| !piece.is_lost()).map(|(place, _)| *place));
     }
     for &place in &lost {
-        state.insert(place, Held::Lost, Duration::ZERO);
+        state.insert(place, Contents::Lost, Duration::ZERO);
     }
     assert!(state.dirty == 0, "nothing that was not saved is taken for data");
     lost

@@ -5,7 +5,7 @@ use std::io;
 use units::convert::narrow;
 
 use super::Owner;
-use super::place::Place;
+use super::range::SectorRange;
 use super::state::{MOST_PIECES, Settings};
 use crate::medium::Medium;
 use crate::tag::crc32c;
@@ -29,7 +29,7 @@ pub(super) struct Table {
     /// Bytes of the log.
     pub room: u64,
     pub settings: Settings,
-    pub lost: Vec<Place>,
+    pub lost: Vec<SectorRange>,
 }
 
 impl Table {
@@ -77,7 +77,7 @@ impl Table {
         if crc != crc32c(body).to_le_bytes() {
             return Ok(None);
         }
-        let lost = body[HEAD..].chunks(RANGE).map(|range| Place {
+        let lost = body[HEAD..].chunks(RANGE).map(|range| SectorRange {
             set: u32::try_from(word(range)).unwrap_or(u32::MAX),
             lba: word(&range[8..]),
             sectors: word(&range[16..]),

@@ -9,7 +9,7 @@ use units::{Bytes, SECTOR_BYTES};
 use super::Machine;
 use super::bays::has_failed;
 use super::errors::OperateError;
-use crate::cache::{Place, Settings, WriteCache};
+use crate::cache::{SectorRange, Settings, WriteCache};
 use crate::events::Severity;
 use crate::set::{Fault, Scratch, SetStore};
 
@@ -227,7 +227,7 @@ impl Machine {
         self.say(Severity::Critical, format!("write cache: {dirty} {becomes}: {}", self.not_taken(why)));
     }
 
-    fn say_lost(&self, lost: &[Place]) {
+    fn say_lost(&self, lost: &[SectorRange]) {
         if lost.is_empty() {
             return;
         }
@@ -251,8 +251,8 @@ impl Machine {
         }
     }
 
-    pub(super) fn on_luns(&self, places: &[Place]) -> Vec<LostRange> {
-        let part = |place: &Place, number: u32, lun: &super::Lun| {
+    pub(super) fn on_luns(&self, places: &[SectorRange]) -> Vec<LostRange> {
+        let part = |place: &SectorRange, number: u32, lun: &super::Lun| {
             let first = place.lba.max(lun.start);
             let end = (place.lba + place.sectors).min(lun.start + lun.sectors);
             (place.set == lun.set && first < end).then(|| LostRange {
@@ -267,6 +267,6 @@ impl Machine {
     }
 }
 
-fn total(places: &[Place]) -> Bytes {
+fn total(places: &[SectorRange]) -> Bytes {
     Bytes::new(places.iter().map(|place| place.sectors * SECTOR_BYTES).sum())
 }

@@ -9,7 +9,7 @@ use units::SECTOR_BYTES;
 use units::convert::narrow;
 
 use super::Machine;
-use crate::cache::{Place, Run, Taken, Wanted, WriteCache};
+use crate::cache::{Run, SectorRange, Taken, Wanted, WriteCache};
 use crate::clock;
 use crate::disk::Lent;
 use crate::set::{Fault, Reports, Scratch};
@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(50);
 impl Machine {
     /// Fills `into` from byte `offset` of a LUN on; whole sectors.
     pub fn read(&self, scratch: &mut Scratch, lun: u32, offset: u64, into: &mut [u8]) -> Result<(), Fault> {
-        let Place { set, lba, .. } = self.place(lun, offset, into.len() as u64)?;
+        let SectorRange { set, lba, .. } = self.place(lun, offset, into.len() as u64)?;
         let store = &self.sets[set as usize];
         match &self.cache {
             Some(cache) if !cache.is_empty() => {
@@ -34,7 +34,7 @@ impl Machine {
 
     /// What [`Machine::read`] gives, lent by members that are memory; `None` where it must be copied.
     pub fn lend(&self, scratch: &mut Scratch, lun: u32, offset: u64, len: u64) -> Option<Vec<Lent>> {
-        let Place { set, lba, .. } = self.place(lun, offset, len).ok()?;
+        let SectorRange { set, lba, .. } = self.place(lun, offset, len).ok()?;
         if !self.is_volatile() || self.cache.as_ref().is_some_and(|cache| !cache.is_empty()) {
             return None;
         }
@@ -102,7 +102,7 @@ impl Machine {
     /// Runs of bytes of a LUN from `offset` on, with whether they are holes: as many as are known soon, at most `most`.
     pub fn extents(&self, lun: u32, offset: u64, len: u64, most: usize) -> Result<Vec<(u64, bool)>, Fault> {
         let place = self.place(lun, offset, len)?;
-        let Place { set, lba, sectors } = place;
+        let SectorRange { set, lba, sectors } = place;
         let cached = self.cache.as_ref().filter(|cache| !cache.is_empty());
         let sectors = match cached.and_then(|cache| cache.first_of(place)) {
             Some(held) if held.start == lba => return Ok(vec![((held.end - lba) * SECTOR_BYTES, false)]),
@@ -165,7 +165,7 @@ impl Machine {
         &self,
         cache: &WriteCache,
         scratch: &mut Scratch,
-        place: Place,
+        place: SectorRange,
         act: impl Fn(&mut Scratch) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         if !cache.has_some_of(place) {
@@ -222,7 +222,7 @@ impl Machine {
     }
 
     /// Writes all that the cache has to members, or all of a range; an error where some of it cannot be, and stays.
-    pub(super) fn destage_all(&self, cache: &WriteCache, only: Option<Place>) -> Result<(), Fault> {
+    pub(super) fn destage_all(&self, cache: &WriteCache, only: Option<SectorRange>) -> Result<(), Fault> {
         let _alone = cache.alone();
         let mut scratch = Scratch::default();
         // What comes meanwhile is not waited for.

@@ -12,7 +12,7 @@ use crate::medium::Medium;
 use crate::nvram::remembered;
 
 /// The disks that a shelf has, with their labels.
-pub(super) struct Found {
+pub(super) struct DiskInBay {
     pub medium: Box<dyn Medium>,
     pub label: Option<Label>,
     /// Why it cannot be read, where it cannot.
@@ -28,7 +28,7 @@ pub(super) struct Seats {
 
 /// What the drives that were found are to the array; what is wrong with one goes to the log.
 pub(super) fn seated(
-    found: Vec<Option<Found>>,
+    found: Vec<Option<DiskInBay>>,
     config: &Config,
     shape: &Shape,
     events: &EventLog,
@@ -88,8 +88,8 @@ pub(super) fn lost_last(config: &Config) -> Option<String> {
 }
 
 /// An error where a drive that is in use, or a spare, lies in another's bay: it is as good as ever, and must not be cleared.
-pub(super) fn in_their_bays(found: &[Option<Found>], config: &Config) -> Result<(), OpenError> {
-    let serial = |found: &Option<Found>| {
+pub(super) fn in_their_bays(found: &[Option<DiskInBay>], config: &Config) -> Result<(), OpenError> {
+    let serial = |found: &Option<DiskInBay>| {
         let label = found.as_ref()?.label.as_ref()?;
         (label.config.array == config.array).then(|| label.serial.clone())
     };
@@ -109,12 +109,12 @@ pub(super) fn in_their_bays(found: &[Option<Found>], config: &Config) -> Result<
 
 /// Why a drive cannot be what the configuration says of its bay, whatever its generation; `None` where nothing speaks against it.
 fn doubt(
-    found: Option<&Found>,
+    found: Option<&DiskInBay>,
     known: &BayConfig,
     config: &Config,
     sectors: u64,
 ) -> io::Result<Option<String>> {
-    let Some(Found { medium, label, .. }) = found else { return Ok(None) };
+    let Some(DiskInBay { medium, label, .. }) = found else { return Ok(None) };
     let is_wanted = matches!(known.status, Status::InUse | Status::Spare);
     let Some(label) = label else {
         return Ok(is_wanted.then(|| "has no label: its file is empty, or damaged".into()));
@@ -139,13 +139,13 @@ fn doubt(
 /// An error where a new array would overwrite what is none in the making: files of something else, or an array whose drives have lost
 /// their labels.
 pub(super) fn check_free(
-    found: &[Option<Found>],
+    found: &[Option<DiskInBay>],
     memory: &Arc<dyn Medium>,
     shape: &Shape,
 ) -> Result<(), OpenError> {
     let occupied = |what: String| Err(OpenError::Occupied { what });
     let drives = (0_usize..).zip(found).filter_map(|(bay, found)| Some((bay, found.as_ref()?)));
-    for (bay, Found { medium, label, fault }) in drives.clone() {
+    for (bay, DiskInBay { medium, label, fault }) in drives.clone() {
         if let Some(why) = fault {
             let source = io::Error::new(why.kind(), why.to_string());
             return Err(OpenError::System { what: format!("the label of bay {bay}"), source });
@@ -183,7 +183,7 @@ pub(super) fn label_of(medium: &dyn Medium) -> io::Result<Option<Label>> {
 /// the memory has it: one that is older than a drive is a copy, and knows nothing of what came after.
 pub(super) fn newest(
     shape: &Shape,
-    found: &[Option<Found>],
+    found: &[Option<DiskInBay>],
     memory: Option<Config>,
 ) -> Result<(Config, bool), OpenError> {
     let labels: Vec<(u32, &Label)> =
@@ -261,9 +261,15 @@ fn outvoting(
 }
 
 /// What is in a bay, by what the configuration says of it.
-fn bay_of(found: Option<Found>, known: &BayConfig, config: &Config, sectors: u64, is_doubted: bool) -> Bay {
+fn bay_of(
+    found: Option<DiskInBay>,
+    known: &BayConfig,
+    config: &Config,
+    sectors: u64,
+    is_doubted: bool,
+) -> Bay {
     let BayConfig { serial, status, until } = known.clone();
-    let Some(Found { medium, label, .. }) = found else {
+    let Some(DiskInBay { medium, label, .. }) = found else {
         return Bay { disk: None, serial, status: Status::Empty, until, generation: 0, start: 0 };
     };
     let (own, generation, start) = match &label {

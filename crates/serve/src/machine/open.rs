@@ -11,7 +11,9 @@ use units::convert::narrow;
 
 use super::bays::restored;
 use super::errors::OpenError;
-use super::found::{Found, Seats, check_free, config_of, in_their_bays, label_of, lost_last, newest, seated};
+use super::found::{
+    DiskInBay, Seats, check_free, config_of, in_their_bays, label_of, lost_last, newest, seated,
+};
 use super::front::Front;
 use super::memories::{cache, log, nvram, owner};
 use super::options::Options;
@@ -114,7 +116,7 @@ impl Machine {
                 if let Some(why) = &fault {
                     events.add(Severity::Warning, format!("bay {bay}: the label cannot be read ({why})"));
                 }
-                Found { medium, label, fault }
+                DiskInBay { medium, label, fault }
             }));
         }
         let memory: Arc<dyn Medium> =
@@ -217,7 +219,7 @@ impl Machine {
     /// An array that was there before.
     fn again(
         shape: Shape,
-        found: Vec<Option<Found>>,
+        found: Vec<Option<DiskInBay>>,
         shelf: Box<dyn Shelf>,
         memory: Arc<dyn Medium>,
         events: EventLog,

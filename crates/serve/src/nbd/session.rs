@@ -15,7 +15,7 @@ use super::handshake::{ALLOCATION_ID, Agreed, Export, Negotiated, Security, agre
 use super::limits;
 use super::stream::{Incoming, Outgoing};
 use crate::machine::Machine;
-use crate::pace::{Asked, Op, Pacer, Pending};
+use crate::pace::{ModelRequest, Op, Pacer, Pending};
 use crate::set::{Fault, Scratch};
 
 /// What `offset` and `len` of requests that change parts of sectors exclude each other by.
@@ -115,7 +115,7 @@ impl<W: Write> Session<'_, W> {
     }
 
     /// The request as the model has it. One that will be refused costs the model nothing.
-    fn asked(&self, request: Request) -> Asked {
+    fn asked(&self, request: Request) -> ModelRequest {
         let Request { command, offset, len, .. } = request;
         let is_inside = len > 0 && offset.checked_add(len).is_some_and(|end| end <= self.bytes);
         let op = match command {
@@ -124,7 +124,7 @@ impl<W: Write> Session<'_, W> {
             command::FLUSH => Op::Flush,
             _ => Op::Nothing,
         };
-        Asked { lun: self.lun, op, offset, len }
+        ModelRequest { lun: self.lun, op, offset, len }
     }
 
     /// Has the answer go out when the model says, or that there is none where its host gets none.

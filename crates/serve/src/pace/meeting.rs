@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::lateness::{Late, Lateness};
-use super::{Asked, LARGEST};
+use super::{LARGEST, ModelRequest};
 use crate::clock::Clock;
 
 /// What is done with an answer whose time has come; `false` where the model's host has had none.
@@ -39,7 +39,7 @@ struct Sides {
 
 impl Meeting {
     /// Of one that nothing is known of yet.
-    pub fn of(asked: &Asked, clock: Clock, lateness: Arc<Late>) -> Arc<Meeting> {
+    pub fn of(asked: &ModelRequest, clock: Clock, lateness: Arc<Late>) -> Arc<Meeting> {
         let pieces = asked.len.div_ceil(LARGEST).max(1);
         let sides = Sides { pieces, is_answered: true, due: None, answer: None };
         Arc::new(Meeting { sides: Mutex::new(sides), clock, lateness })
@@ -99,7 +99,7 @@ mod tests {
 
     fn meeting(len: u64) -> (Arc<Meeting>, Arc<Late>) {
         let late = Arc::new(Late::default());
-        let asked = Asked { lun: 0, op: Op::Write, offset: 0, len };
+        let asked = ModelRequest { lun: 0, op: Op::Write, offset: 0, len };
         (Meeting::of(&asked, Clock::start(), late.clone()), late)
     }
 

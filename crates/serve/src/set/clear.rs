@@ -7,7 +7,7 @@ use array::raid::{PlanError, Sweep};
 use units::Sectors;
 
 use super::{Scratch, SetStore, slot_of};
-use crate::rows::Held;
+use crate::rows::RowGuard;
 
 impl SetStore {
     /// Passes over the next unit of a pass: by how many sectors, or `None` at its end.
@@ -21,7 +21,7 @@ impl SetStore {
     }
 
     /// Nobody reads or writes while it is held.
-    pub fn hold_all(&self) -> Held<RwLockWriteGuard<'_, ()>> {
+    pub fn hold_all(&self) -> RowGuard<RwLockWriteGuard<'_, ()>> {
         self.rows.exclusive(0, u64::MAX)
     }
 

@@ -365,7 +365,7 @@ fn pacer_of(name: &str, speed: f64) -> (serve::pace::Pacer, std::sync::Arc<std::
 /// Whether hosts get an answer to a request of `op`, which must come to an end.
 fn answered(pacer: &serve::pace::Pacer, op: serve::pace::Op, len: u64) -> bool {
     let (tell, told) = std::sync::mpsc::channel();
-    let asked = serve::pace::Asked { lun: 0, op, offset: 0, len };
+    let asked = serve::pace::ModelRequest { lun: 0, op, offset: 0, len };
     pacer.ask(asked).answer(Box::new(move |is_answered| tell.send(is_answered).unwrap()));
     told.recv_timeout(Duration::from_secs(60)).unwrap()
 }

@@ -10,7 +10,7 @@ use units::convert::narrow;
 use workload::plan::Plan;
 
 use super::plan::{self, Length};
-use super::window::{self, Found};
+use super::window::{self, Pilot};
 use super::{Effort, LabError, Setting, side_by_side};
 use crate::world::ModelledWorld;
 
@@ -110,7 +110,7 @@ impl Simulated<'_> {
         Ok(self.found(depth, window::pilot(depth, weight))?.window(depth, effort))
     }
 
-    fn found(&self, depth: u32, length: Length) -> Result<Found, LabError> {
+    fn found(&self, depth: u32, length: Length) -> Result<Pilot, LabError> {
         let array = &self.setting.array;
         let (point, _) = self.run(&plan::depth(self.setting, depth, length), |_| Ok(()))?;
         let mut failed = point.workloads.iter().flat_map(|workload| &workload.error_samples);
@@ -121,7 +121,7 @@ impl Simulated<'_> {
                 error.op, error.failure
             )));
         }
-        Found::of(&point).ok_or_else(|| {
+        Pilot::of(&point).ok_or_else(|| {
             LabError::Unfit(format!(
                 "no request of this workload completes on {array}; choose another block size"
             ))

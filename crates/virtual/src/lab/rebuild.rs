@@ -41,14 +41,14 @@ pub struct Rebuild {
     /// What precedes the first unit of the pass, in seconds.
     pub startup_s: f64,
     /// The places that were simulated, from the start of the pass to its end.
-    pub places: Vec<Place>,
+    pub places: Vec<PassPoint>,
     /// How long it takes without any load, in seconds.
     pub alone_s: f64,
 }
 
 /// A place of the pass.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct PassPoint {
     /// The part of the pass that had been done when it began.
     pub at: f64,
     /// The part of the whole pass that is done in a second there.
@@ -88,7 +88,7 @@ pub fn rebuild(setting: &Setting, slot: u32, depth: u32, library: &dyn Source) -
     let (whole, lost) = (plan::depth(setting, depth, length), plan::depth(&failed, depth, length));
     enum One {
         Load(Point, bool),
-        Place(Place),
+        PassPoint(PassPoint),
     }
     let load = |array: &Simulated<'_>, text: &str| {
         let (point, _) = array.run(text, |_| Ok(()))?;
@@ -98,7 +98,7 @@ pub fn rebuild(setting: &Setting, slot: u32, depth: u32, library: &dyn Source) -
     let made = side_by_side::all(PLACES + 2, |number| match number {
         0 => load(&before, &whole),
         1 => load(&after, &lost),
-        number => place(&after, &lost, length, order, number - 2).map(One::Place),
+        number => place(&after, &lost, length, order, number - 2).map(One::PassPoint),
     });
     let (mut loads, mut places, mut filling) = (Vec::new(), Vec::new(), false);
     for one in made {
@@ -107,7 +107,7 @@ pub fn rebuild(setting: &Setting, slot: u32, depth: u32, library: &dyn Source) -
                 loads.push(load);
                 filling |= is_filling;
             }
-            One::Place(place) => {
+            One::PassPoint(place) => {
                 filling |= place.is_filling;
                 places.push(place);
             }
@@ -145,7 +145,7 @@ pub(super) fn place(
     length: Length,
     order: WorkOrder,
     number: usize,
-) -> Result<Place, LabError> {
+) -> Result<PassPoint, LabError> {
     // The last place leaves room for what is done meanwhile.
     let at = number as f64 / PLACES as f64 + 0.5 / PLACES as f64;
     let mut work = 0;
@@ -163,7 +163,7 @@ pub(super) fn place(
     let ended = progress.and_then(|progress| progress.ended);
     let seconds = ended.map_or(seconds, |ended| (ended.nanos() - load.started_ns) as f64 / 1e9);
     let is_filling = load.is_filling();
-    Ok(Place { at, per_s: done / seconds, load, is_filling })
+    Ok(PassPoint { at, per_s: done / seconds, load, is_filling })
 }
 
 fn started(world: &mut ModelledWorld, order: WorkOrder, at: f64) -> Result<u32, LabError> {
@@ -215,7 +215,7 @@ impl Rebuild {
     }
 
     /// A figure at a part of the pass, on the straight line between the two places beside it.
-    fn at(&self, done: f64, of: impl Fn(&Place) -> f64) -> f64 {
+    fn at(&self, done: f64, of: impl Fn(&PassPoint) -> f64) -> f64 {
         let place = (done * PLACES as f64 - 0.5).clamp(0.0, (self.places.len() - 1) as f64);
         let left = truncated::<usize>(place.floor());
         let right = (left + 1).min(self.places.len() - 1);

@@ -7,7 +7,7 @@ use units::{Bytes, Share};
 
 use super::curve::Simulated;
 use super::plan::{self, Length};
-use super::rebuild::{self, Place};
+use super::rebuild::{self, PassPoint};
 use super::window::ROUNDS;
 use super::{Effort, LabError, LabPattern, LabWorkload, Setting};
 
@@ -74,7 +74,7 @@ pub fn spot(
     let place =
         |text: &str, length: Length, number: usize| rebuild::place(&array, text, length, order, number);
     let middle = rebuild::PLACES / 2;
-    let mut places: Vec<Place> = match effort {
+    let mut places: Vec<PassPoint> = match effort {
         Effort::Quick => vec![place(&text, length, middle)?],
         Effort::Full => {
             (0..rebuild::PLACES).map(|number| place(&text, length, number)).collect::<Result<_, _>>()?
@@ -109,7 +109,7 @@ pub fn rebuild_alone(address: &str, spec: &ArraySpec, seed: u64) -> Result<f64, 
 
 /// Whether a window is no look at the load beside the rebuild: not a step of that was done, or not each request in flight ended as
 /// often as a window is to hold it. A fast array serves little else during a step, which may be longer than the window.
-fn is_too_short(place: &Place, depth: u32) -> bool {
+fn is_too_short(place: &PassPoint, depth: u32) -> bool {
     let classes = place.load.workloads.iter().flat_map(|workload| &workload.classes);
     // Of the window alone: what ends behind it is no part of the rate.
     place.per_s <= 0.0 || classes.map(|class| class.ops).sum::<u64>() < ROUNDS * u64::from(depth)

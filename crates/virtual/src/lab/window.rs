@@ -50,21 +50,21 @@ const WARMUP: f64 = 0.25;
 
 /// What a pilot found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct Pilot {
     per_s: f64,
     /// Visits to parts that a request costs.
     visits: f64,
 }
 
-impl Found {
+impl Pilot {
     /// Of `point`; `None` where nothing completed.
-    pub fn of(point: &Point) -> Option<Found> {
+    pub fn of(point: &Point) -> Option<Pilot> {
         let per_s = rate_of(point).value;
         let completed: u64 = point.workloads.iter().map(|workload| workload.completed).sum();
         let components = point.breakdown.iter().flat_map(|breakdown| &breakdown.components);
         let visits: u64 = components.map(|component| component.visits).sum();
         let visits = visits as f64 / completed.max(1) as f64;
-        (per_s.is_finite() && per_s > 0.0).then_some(Found { per_s, visits })
+        (per_s.is_finite() && per_s > 0.0).then_some(Pilot { per_s, visits })
     }
 
     /// What a request costs, in small reads.
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn window(per_s: f64, visits: f64) -> (Nanos, Nanos) {
-        match (Found { per_s, visits }).window(4, Effort::Full) {
+        match (Pilot { per_s, visits }).window(4, Effort::Full) {
             Length::Time { warmup, run } => (warmup, run),
             Length::Requests(_) => (Nanos::ZERO, Nanos::ZERO),
         }
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_quick_look_and_a_pilot_are_shorter_where_requests_cost_more_and_see_each_depth_through() {
         let quick =
-            |visits: f64, depth: u32| match (Found { per_s: 1_000.0, visits }).window(depth, Effort::Quick) {
+            |visits: f64, depth: u32| match (Pilot { per_s: 1_000.0, visits }).window(depth, Effort::Quick) {
                 Length::Time { run, .. } => run,
                 Length::Requests(_) => Nanos::ZERO,
             };

@@ -32,7 +32,7 @@ use crate::shares;
 
 /// Who asks the array, and what is known of each workload before it does.
 #[derive(Default)]
-struct Asked {
+struct LoadClients {
     clients: Vec<Client>,
     /// In their place, where a load is of files and directories.
     file_clients: Vec<FileClient>,
@@ -57,7 +57,7 @@ impl ModelledWorld {
         } else {
             self.ask_for_blocks(load)?
         };
-        let Asked { clients, file_clients, workload_of, warm_ups, mut answers } = asked;
+        let LoadClients { clients, file_clients, workload_of, warm_ups, mut answers } = asked;
         let (started, stop, since) = (self.sim.now(), self.stop.clone(), self.since);
         if let Some(listener) = &mut self.listener {
             let listed = |answer: &MeasuredWorkload| match &answer.files {
@@ -164,9 +164,9 @@ impl ModelledWorld {
     }
 
     /// Jobs on the LUNs.
-    fn ask_for_blocks(&self, load: &Load) -> Result<Asked, WorldError> {
+    fn ask_for_blocks(&self, load: &Load) -> Result<LoadClients, WorldError> {
         let flows = Arc::new(FlowTotals::default());
-        let mut asked = Asked::default();
+        let mut asked = LoadClients::default();
         for (index, workload) in load.workloads.iter().enumerate() {
             let (files, lengths) = self.files(workload);
             let jobs = compile(workload, &lengths)?;
@@ -198,8 +198,8 @@ fn ask_for_files(
     load: &Load,
     worn: &BTreeMap<String, u64>,
     listener: &Option<Box<dyn Listener>>,
-) -> Result<Asked, WorldError> {
-    let mut asked = Asked::default();
+) -> Result<LoadClients, WorldError> {
+    let mut asked = LoadClients::default();
     let trees = load.workloads.iter().filter_map(|workload| Some((workload, workload.tree.as_ref()?)));
     for (index, (workload, tree)) in trees.enumerate() {
         let makes_files = matches!(tree.op, FileOp::Create | FileOp::Mknod);

@@ -10,7 +10,7 @@
 use units::Share;
 use units::convert::truncated;
 
-use super::Part;
+use super::RegionShare;
 use crate::permutation::Permutation;
 
 /// Where in the pass a worker is; workers take its turns one after the other.
@@ -39,7 +39,7 @@ struct Begin {
 }
 
 impl Aged {
-    pub(super) fn new(spare: Share, parts: u32, order: Permutation, part: Part) -> Aged {
+    pub(super) fn new(spare: Share, parts: u32, order: Permutation, part: RegionShare) -> Aged {
         let slots = order.len();
         let (begins, all) = begins(spare.get(), u64::from(parts).min(slots), slots);
         let turn = u64::from(part.index) % all;

@@ -10,7 +10,7 @@
 use units::convert::narrow;
 
 use super::slots::Passes;
-use super::{Grain, Part, Region};
+use super::{Grain, Region, RegionShare};
 use crate::permutation::Permutation;
 use crate::rng::Streams;
 
@@ -46,7 +46,7 @@ pub(super) struct Covering {
 
 /// Bytes of a slot: of one request where none may cross a multiple of its size, else of as many as leave each worker
 /// some slots.
-fn slot(region: Region, part: Part, grain: Grain) -> u64 {
+fn slot(region: Region, part: RegionShare, grain: Grain) -> u64 {
     let one = grain.largest.round_up(grain.align).get();
     if grain.keeps_slots {
         return one;
@@ -59,7 +59,7 @@ fn slot(region: Region, part: Part, grain: Grain) -> u64 {
 }
 
 /// The slots of a worker in all of `slots`.
-fn own_slots(slots: u64, part: Part) -> u64 {
+fn own_slots(slots: u64, part: RegionShare) -> u64 {
     assert!(
         slots > 0 && part.index < part.of,
         "worker {} of {} has a turn among {slots}",
@@ -72,7 +72,7 @@ fn own_slots(slots: u64, part: Part) -> u64 {
 
 impl Covering {
     /// Whether requests of several sizes are to cover a region, and what is kept of it fits into memory.
-    pub(super) fn is_for(region: Region, part: Part, grain: Grain) -> bool {
+    pub(super) fn is_for(region: Region, part: RegionShare, grain: Grain) -> bool {
         let slot = slot(region, part, grain);
         let per_slot = slot / grain.align.get();
         let slots = (region.len.get() / grain.align.get()).div_ceil(per_slot);
@@ -80,7 +80,13 @@ impl Covering {
         grain.mixed && is_several && own_slots(slots, part).saturating_mul(per_slot) <= MOST_UNITS
     }
 
-    pub(super) fn new(region: Region, part: Part, grain: Grain, streams: Streams, name: &str) -> Covering {
+    pub(super) fn new(
+        region: Region,
+        part: RegionShare,
+        grain: Grain,
+        streams: Streams,
+        name: &str,
+    ) -> Covering {
         let (unit, slot) = (grain.align.get(), slot(region, part, grain));
         let (per_slot, units) = (slot / unit, region.len.get() / unit);
         let slots = units.div_ceil(per_slot);
@@ -208,7 +214,7 @@ mod tests {
         let mut units = vec![0; narrow::<usize>(region.len.get() / 512)];
         let mut most = 0;
         for index in 0..workers {
-            let part = Part { index, of: workers };
+            let part = RegionShare { index, of: workers };
             let mut covering = Covering::new(region, part, grain, Streams::new(3), "test");
             let mut draws = 0..;
             loop {
@@ -250,7 +256,7 @@ mod tests {
                 mixed: true,
             };
             let region = Region { start: Bytes::ZERO, len: Bytes::new(region) };
-            let part = Part { index: 0, of };
+            let part = RegionShare { index: 0, of };
             let mut covering = Covering::new(region, part, grain, Streams::new(1), "test");
             let own = covering.left;
             let mut bytes = 0;
@@ -275,7 +281,7 @@ mod tests {
         let grain =
             Grain { align: Bytes::new(512), largest: Bytes::new(4096), keeps_slots: true, mixed: true };
         let region = Region { start: Bytes::ZERO, len: Bytes::new((1 << 20) + 2048) };
-        let mut covering = Covering::new(region, Part::WHOLE, grain, Streams::new(1), "test");
+        let mut covering = Covering::new(region, RegionShare::WHOLE, grain, Streams::new(1), "test");
         for draw in 0..5_000 {
             let (at, len) = covering.next([1536, 4096][draw % 2], 1);
             assert!(at / 4096 == (at + u64::from(len) - 1) / 4096, "{len} bytes at {at}");
@@ -287,7 +293,7 @@ mod tests {
         let grain =
             Grain { align: Bytes::new(512), largest: Bytes::new(2048), keeps_slots: true, mixed: true };
         let region = Region { start: Bytes::ZERO, len: Bytes::new(64 << 10) };
-        let mut covering = Covering::new(region, Part::WHOLE, grain, Streams::new(1), "test");
+        let mut covering = Covering::new(region, RegionShare::WHOLE, grain, Streams::new(1), "test");
         let mut bytes = 0;
         let sizes = [512, 2048];
         let mut passes = vec![Vec::new()];

@@ -36,16 +36,16 @@ pub struct Region {
 
 /// Which of several workers that share a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct RegionShare {
     /// From 0.
     pub index: u32,
     /// At least 1.
     pub of: u32,
 }
 
-impl Part {
+impl RegionShare {
     /// The only one.
-    pub const WHOLE: Part = Part { index: 0, of: 1 };
+    pub const WHOLE: RegionShare = RegionShare { index: 0, of: 1 };
 
     /// What it does of `total`; the first parts do one more where it does not divide.
     pub(crate) fn share_of(self, total: u64) -> u64 {
@@ -139,7 +139,7 @@ impl Addresses {
     pub fn new(
         pattern: &Pattern,
         region: Region,
-        part: Part,
+        part: RegionShare,
         grain: Grain,
         streams: Streams,
         name: &str,
@@ -178,7 +178,7 @@ impl Addresses {
     pub fn continued(
         pattern: &Pattern,
         region: Region,
-        part: Part,
+        part: RegionShare,
         grain: Grain,
         streams: Streams,
         name: &str,

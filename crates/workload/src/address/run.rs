@@ -4,7 +4,7 @@
 
 use units::convert::narrow;
 
-use super::{Grain, Part, Region};
+use super::{Grain, Region, RegionShare};
 
 /// A worker's own stretch of the region and where it is in it.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Run {
 
 impl Run {
     /// Worker `part`'s stretch, cut at multiples of the alignment so that stretches do not overlap.
-    pub(super) fn of(region: Region, part: Part, grain: Grain, from_end: bool) -> Run {
+    pub(super) fn of(region: Region, part: RegionShare, grain: Grain, from_end: bool) -> Run {
         let unit = grain.align.get();
         let units = u128::from(region.len.get() / unit);
         let cut = |index: u32| narrow::<u64>(units * u128::from(index) / u128::from(part.of)) * unit;

@@ -6,7 +6,7 @@ use units::convert::truncated;
 
 use super::aged::Aged;
 use super::sequence::Sequence;
-use super::{Grain, Part, Region};
+use super::{Grain, Region, RegionShare};
 use crate::permutation::Permutation;
 use crate::rng::{Stream, Streams, below, mix64, unit};
 use crate::spec::{Extent, Pattern, Zone};
@@ -105,7 +105,7 @@ impl Slots {
     pub(super) fn new(
         pattern: &Pattern,
         region: Region,
-        part: Part,
+        part: RegionShare,
         grain: Grain,
         streams: Streams,
         name: &str,

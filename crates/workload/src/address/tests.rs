@@ -16,7 +16,7 @@ fn grain(align: u64, largest: u64) -> Grain {
     Grain { align: Bytes::new(align), largest: Bytes::new(largest), keeps_slots: false, mixed: false }
 }
 
-fn of(pattern: Pattern, len: u64, part: Part) -> Addresses {
+fn of(pattern: Pattern, len: u64, part: RegionShare) -> Addresses {
     Addresses::new(&pattern, region(len), part, grain(KIB4, KIB4), Streams::new(11), "test")
 }
 
@@ -29,7 +29,7 @@ fn random_workers_together_visit_each_block_once() {
     let (blocks, workers) = (DRAWS, 7);
     let mut seen = vec![0u8; narrow::<usize>(blocks)];
     for index in 0..workers {
-        let mut worker = of(Pattern::Random, blocks * KIB4, Part { index, of: workers });
+        let mut worker = of(Pattern::Random, blocks * KIB4, RegionShare { index, of: workers });
         let turns = blocks / u64::from(workers) + u64::from(u64::from(index) < blocks % u64::from(workers));
         draws(&mut worker, turns).into_iter().for_each(|block| seen[narrow::<usize>(block)] += 1);
     }
@@ -38,7 +38,7 @@ fn random_workers_together_visit_each_block_once() {
 
 #[test]
 fn each_pass_of_random_visits_all_blocks_in_an_order_of_its_own_whoever_takes_turns_in_it() {
-    let mut worker = of(Pattern::Random, 100 * KIB4, Part::WHOLE);
+    let mut worker = of(Pattern::Random, 100 * KIB4, RegionShare::WHOLE);
     let passes: Vec<Vec<u64>> = (0..4).map(|_| draws(&mut worker, 100)).collect();
     for (number, pass) in passes.iter().enumerate() {
         let mut sorted = pass.clone();
@@ -50,7 +50,7 @@ fn each_pass_of_random_visits_all_blocks_in_an_order_of_its_own_whoever_takes_tu
     }
     // Three workers, of whose requests each hundred are a pass, and more workers than there are blocks.
     for of_all in [3, 130] {
-        let worker = |index| of(Pattern::Random, 100 * KIB4, Part { index, of: of_all });
+        let worker = |index| of(Pattern::Random, 100 * KIB4, RegionShare { index, of: of_all });
         let mut workers: Vec<_> = (0..of_all).map(worker).collect();
         let together: Vec<u64> =
             (0..400).flat_map(|at: usize| draws(&mut workers[at % of_all as usize], 1)).collect();
@@ -60,7 +60,7 @@ fn each_pass_of_random_visits_all_blocks_in_an_order_of_its_own_whoever_takes_tu
 
 #[test]
 fn more_workers_than_blocks_still_stay_within_the_region() {
-    let mut worker = of(Pattern::Random, 2 * KIB4, Part { index: 6, of: 9 });
+    let mut worker = of(Pattern::Random, 2 * KIB4, RegionShare { index: 6, of: 9 });
     assert!(draws(&mut worker, 50).into_iter().all(|block| block < 2));
 }
 
@@ -68,7 +68,7 @@ fn more_workers_than_blocks_still_stay_within_the_region() {
 fn draws_with_repeats_are_uniform() {
     let blocks = 1000;
     let mut counts = vec![0u64; blocks];
-    let mut worker = of(Pattern::RandomWithRepeats, blocks as u64 * KIB4, Part::WHOLE);
+    let mut worker = of(Pattern::RandomWithRepeats, blocks as u64 * KIB4, RegionShare::WHOLE);
     draws(&mut worker, DRAWS).into_iter().for_each(|block| counts[narrow::<usize>(block)] += 1);
     let expected = DRAWS as f64 / blocks as f64;
     let chi_square: f64 = counts.iter().map(|count| (*count as f64 - expected).powi(2) / expected).sum();
@@ -80,7 +80,8 @@ fn draws_with_repeats_are_uniform() {
 fn draws_with_repeats_reach_every_aligned_place_where_the_request_fits() {
     let pattern = Pattern::RandomWithRepeats;
     let grain = grain(512, KIB4);
-    let mut worker = Addresses::new(&pattern, region(6 * KIB4), Part::WHOLE, grain, Streams::new(11), "test");
+    let mut worker =
+        Addresses::new(&pattern, region(6 * KIB4), RegionShare::WHOLE, grain, Streams::new(11), "test");
     let mut counts = [0u64; 41];
     for _ in 0..DRAWS {
         counts[narrow::<usize>(worker.next(narrow::<u32>(KIB4)).get()) / 512] += 1;
@@ -96,7 +97,7 @@ fn zipf_ranks_have_the_shares_of_the_law() {
     let blocks = 1_000u64;
     let theta = 1.2;
     let mut counts: HashMap<u64, u64> = HashMap::new();
-    let mut worker = of(Pattern::Zipf(theta), blocks * KIB4, Part::WHOLE);
+    let mut worker = of(Pattern::Zipf(theta), blocks * KIB4, RegionShare::WHOLE);
     draws(&mut worker, DRAWS).into_iter().for_each(|block| *counts.entry(block).or_default() += 1);
     let mut ranked: Vec<u64> = counts.into_values().collect();
     ranked.sort_unstable_by(|a, b| b.cmp(a));
@@ -114,7 +115,7 @@ fn zipf_ranks_have_the_shares_of_the_law() {
 fn a_fifth_of_the_blocks_gets_four_fifths_of_a_pareto_of_a_fifth() {
     let blocks = 1_000u64;
     let mut counts = vec![0u64; narrow::<usize>(blocks)];
-    let mut worker = of(Pattern::Pareto(0.2), blocks * KIB4, Part::WHOLE);
+    let mut worker = of(Pattern::Pareto(0.2), blocks * KIB4, RegionShare::WHOLE);
     draws(&mut worker, DRAWS).into_iter().for_each(|block| counts[narrow::<usize>(block)] += 1);
     counts.sort_unstable_by(|a, b| b.cmp(a));
     for (hottest, share) in [(200, 0.8), (40, 0.64), (8, 0.512)] {
@@ -127,7 +128,7 @@ fn a_fifth_of_the_blocks_gets_four_fifths_of_a_pareto_of_a_fifth() {
 #[test]
 fn interlocked_workers_take_one_stream_in_turn() {
     let mut workers: Vec<_> =
-        (0..3).map(|index| of(Pattern::Interlocked, 7 * KIB4, Part { index, of: 3 })).collect();
+        (0..3).map(|index| of(Pattern::Interlocked, 7 * KIB4, RegionShare { index, of: 3 })).collect();
     let all: Vec<u64> = (0..9)
         .flat_map(|_| workers.iter_mut().map(|worker| draws(worker, 1)[0]).collect::<Vec<_>>())
         .collect();
@@ -137,7 +138,7 @@ fn interlocked_workers_take_one_stream_in_turn() {
 #[test]
 fn zipf_below_one_covers_a_large_space() {
     let blocks = 1u64 << 28;
-    let mut worker = of(Pattern::Zipf(0.8), blocks * KIB4, Part::WHOLE);
+    let mut worker = of(Pattern::Zipf(0.8), blocks * KIB4, RegionShare::WHOLE);
     let upper = draws(&mut worker, 100_000).into_iter().filter(|block| *block >= blocks / 2).count();
     assert!((45_000..55_000).contains(&upper), "{upper} of 100,000 in the upper half");
 }
@@ -145,7 +146,7 @@ fn zipf_below_one_covers_a_large_space() {
 #[test]
 fn normal_draws_have_the_asked_spread_about_the_middle() {
     let blocks = 1_000_000u64;
-    let mut worker = of(Pattern::Normal(Share::new(0.1).unwrap()), blocks * KIB4, Part::WHOLE);
+    let mut worker = of(Pattern::Normal(Share::new(0.1).unwrap()), blocks * KIB4, RegionShare::WHOLE);
     let drawn = draws(&mut worker, DRAWS);
     let mean = drawn.iter().map(|block| *block as f64).sum::<f64>() / DRAWS as f64;
     let variance = drawn.iter().map(|block| (*block as f64 - mean).powi(2)).sum::<f64>() / DRAWS as f64;
@@ -158,7 +159,7 @@ fn the_blocks_of_a_scattered_bell_are_as_hot_and_lie_anywhere() {
     let blocks = 1_000u64;
     let [together, scattered] = [Pattern::Normal, Pattern::NormalScattered].map(|pattern| {
         let mut counts = vec![0u64; narrow::<usize>(blocks)];
-        let mut worker = of(pattern(Share::new(0.05).unwrap()), blocks * KIB4, Part::WHOLE);
+        let mut worker = of(pattern(Share::new(0.05).unwrap()), blocks * KIB4, RegionShare::WHOLE);
         draws(&mut worker, DRAWS).into_iter().for_each(|block| counts[narrow::<usize>(block)] += 1);
         counts
     });
@@ -177,7 +178,7 @@ fn the_blocks_of_a_scattered_bell_are_as_hot_and_lie_anywhere() {
 #[test]
 fn a_sequence_repeats_its_blocks_or_moves_on_by_as_many() {
     let sequence = |moves, blocks: &[u64], len: u64| {
-        of(Pattern::Sequence { blocks: blocks.to_vec(), moves }, len * KIB4, Part::WHOLE)
+        of(Pattern::Sequence { blocks: blocks.to_vec(), moves }, len * KIB4, RegionShare::WHOLE)
     };
     assert_eq!(draws(&mut sequence(false, &[2, 0, 1], 12), 6), [2, 0, 1, 2, 0, 1]);
     assert_eq!(draws(&mut sequence(true, &[2, 0, 1], 12), 6), [2, 0, 1, 5, 3, 4]);
@@ -189,7 +190,7 @@ fn a_sequence_repeats_its_blocks_or_moves_on_by_as_many() {
 fn what_is_aged_is_written_as_a_whole_and_parts_keep_what_cleaning_in_order_leaves() {
     let (blocks, parts, spare) = (100_000u64, 50u64, 0.15);
     let pattern = Pattern::Aged { spare: Share::new(spare).unwrap(), parts: narrow::<u32>(parts) };
-    let mut worker = of(pattern, blocks * KIB4, Part::WHOLE);
+    let mut worker = of(pattern, blocks * KIB4, RegionShare::WHOLE);
     let size = 115_000 / parts;
     let drawn = draws(&mut worker, 115_000);
     // Where each block was written last: what is valid of each part.
@@ -213,7 +214,7 @@ fn hot_zones_get_their_share_and_the_rest_goes_to_the_rest() {
         Zone { requests: share(0.3), span: Extent::Bytes(Bytes::new(1500 * KIB4)) },
     ];
     let blocks = 10_000;
-    let mut worker = of(Pattern::Zones(zones), blocks * KIB4, Part::WHOLE);
+    let mut worker = of(Pattern::Zones(zones), blocks * KIB4, RegionShare::WHOLE);
     let mut counts = [0u64; 3];
     for block in draws(&mut worker, DRAWS) {
         counts[if block < 500 {
@@ -232,21 +233,21 @@ fn hot_zones_get_their_share_and_the_rest_goes_to_the_rest() {
 
 #[test]
 fn sequential_workers_have_stretches_of_their_own() {
-    let first = draws(&mut of(Pattern::Sequential, 10 * KIB4, Part { index: 0, of: 2 }), 6);
-    let second = draws(&mut of(Pattern::Sequential, 10 * KIB4, Part { index: 1, of: 2 }), 6);
+    let first = draws(&mut of(Pattern::Sequential, 10 * KIB4, RegionShare { index: 0, of: 2 }), 6);
+    let second = draws(&mut of(Pattern::Sequential, 10 * KIB4, RegionShare { index: 1, of: 2 }), 6);
     assert_eq!(first, [0, 1, 2, 3, 4, 0]);
     assert_eq!(second, [5, 6, 7, 8, 9, 5]);
 }
 
 #[test]
 fn reverse_goes_down_and_starts_again_at_the_end() {
-    assert_eq!(draws(&mut of(Pattern::Reverse, 3 * KIB4, Part::WHOLE), 5), [2, 1, 0, 2, 1]);
+    assert_eq!(draws(&mut of(Pattern::Reverse, 3 * KIB4, RegionShare::WHOLE), 5), [2, 1, 0, 2, 1]);
 }
 
 #[test]
 fn a_stride_fills_the_gaps_in_later_passes() {
     let stride = Pattern::Stride(Bytes::new(3 * KIB4));
-    assert_eq!(draws(&mut of(stride, 6 * KIB4, Part::WHOLE), 8), [0, 3, 1, 4, 2, 5, 0, 3]);
+    assert_eq!(draws(&mut of(stride, 6 * KIB4, RegionShare::WHOLE), 8), [0, 3, 1, 4, 2, 5, 0, 3]);
 }
 
 fn patterns() -> impl Strategy<Value = Pattern> {
@@ -285,7 +286,7 @@ proptest! {
         let grain = grain(align, 65536);
         let region = Region { start: Bytes::new(align * 3), len: Bytes::new(slots * 65536) };
         let mut addresses = Addresses::new(
-            &pattern, region, Part { index, of: 4 }, grain, Streams::new(seed), "property",
+            &pattern, region, RegionShare { index, of: 4 }, grain, Streams::new(seed), "property",
         );
         for step in 0..200u32 {
             let len = narrow::<u32>(align) << (step % 3);

@@ -7,7 +7,7 @@ use std::ops::Range;
 use units::convert::narrow;
 use units::{Bytes, Nanos, Share};
 
-use crate::address::{Addresses, Grain, Part};
+use crate::address::{Addresses, Grain, RegionShare};
 use crate::choice::{Choice, op_weights, size_weights};
 use crate::lines::{Drawn, JobLine, Lines};
 use crate::pace::{Bursts, Pacer};
@@ -300,7 +300,7 @@ fn generators(spec: &JobSpec, streams: Streams) -> Vec<Addresses> {
             (first..first + count).map(|file| generator(&format!("{}/file{file}", spec.name))).collect()
         }
         // A region of its own, and an order of its own in it.
-        _ if spec.part == Part::WHOLE && spec.worker.of > 1 => {
+        _ if spec.part == RegionShare::WHOLE && spec.worker.of > 1 => {
             vec![generator(&format!("{}/worker{}", spec.name, spec.worker.index))]
         }
         _ => vec![generator(&spec.name)],

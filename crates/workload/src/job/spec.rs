@@ -5,7 +5,7 @@ use std::ops::Range;
 use units::convert::narrow;
 use units::{Bytes, Nanos, Share};
 
-use crate::address::{Part, Region};
+use crate::address::{Region, RegionShare};
 use crate::lines::JobLine;
 use crate::spec::{FlushKind, OpMix, Pace, Pattern, Sequence, SizeSplit};
 use crate::zones::ZoneRules;
@@ -18,7 +18,7 @@ pub struct JobSpec {
     /// Seeds them.
     pub seed: u64,
     /// Which of the workload's workers this is. Shares out rate and limits.
-    pub worker: Part,
+    pub worker: RegionShare,
     /// Where requests go.
     pub pattern: Pattern,
     /// How large they are.
@@ -34,7 +34,7 @@ pub struct JobSpec {
     /// The used part of each file, or of the joined address space.
     pub region: Region,
     /// Which of the workers that share the region this is.
-    pub part: Part,
+    pub part: RegionShare,
     /// How addresses map to files.
     pub files: FileMap,
     /// Requests in flight at most; at least 1.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use document::{Key, Mistakes, Node, Place, SourceText, Wrong, argument};
+use document::{Key, Mistakes, Node, SourceText, TextSpan, Wrong, argument};
 
 use super::keys::workload::WORKLOAD;
 use super::keys::{self, Level};
@@ -28,7 +28,7 @@ enum Aim {
 
 /// A value that holds, and from where.
 #[derive(Clone, Debug)]
-pub(crate) struct Found<'a> {
+pub(crate) struct LayeredValue<'a> {
     /// The value.
     pub node: &'a Node,
     /// Whether it was said for one workload of several alone.
@@ -74,11 +74,11 @@ impl<'a> Layers<'a> {
     }
 
     /// The value of a key of one workload of a phase.
-    pub fn of_workload(&self, phase: usize, member: usize, key: &str) -> Option<Found<'a>> {
+    pub fn of_workload(&self, phase: usize, member: usize, key: &str) -> Option<LayeredValue<'a>> {
         self.find(phase, Some(member), key)
     }
 
-    fn find(&self, phase: usize, member: Option<usize>, key: &str) -> Option<Found<'a>> {
+    fn find(&self, phase: usize, member: Option<usize>, key: &str) -> Option<LayeredValue<'a>> {
         let own_aim = member.map(|member| Aim::Workload(phase, member));
         let own_said = self.last(key, |aim| Some(aim) == own_aim);
         let said = self.last(key, |aim| aim == Aim::Phase(phase));
@@ -89,7 +89,7 @@ impl<'a> Layers<'a> {
         let node = own_said.or(said).or(own).or(shared)?;
         let written = own.or(shared).unwrap_or(node);
         let is_own = own_said.is_some() || (said.is_none() && own.is_some());
-        Some(Found { node, own: is_own, order: written.place.order() })
+        Some(LayeredValue { node, own: is_own, order: written.place.order() })
     }
 
     /// The last `--set` of `key` that aims there: what is typed later holds.
@@ -111,7 +111,7 @@ pub(crate) fn overrides(set: &[String], outline: &Outline<'_>, mistakes: &Mistak
 
 /// A `KEY=VALUE` argument taken apart: the key, and where each part stands.
 pub(crate) fn pair(source: &Arc<SourceText>, mistakes: &Mistakes) -> Option<(Key, Node)> {
-    let whole = Place::new(source, 0..source.text.len());
+    let whole = TextSpan::new(source, 0..source.text.len());
     let Some((key, value)) = source.text.split_once('=') else {
         let help = format!("write {} KEY=VALUE, for example {} depth=32", source.label, source.label);
         let help = if source.label == "--tag" {
@@ -125,7 +125,7 @@ pub(crate) fn pair(source: &Arc<SourceText>, mistakes: &Mistakes) -> Option<(Key
     let start = source.text.len() - value.len();
     let start = start + (value.len() - value.trim_start().len());
     let end = start + value.trim().len();
-    let place = Place::new(source, 0..key.trim_end().len());
+    let place = TextSpan::new(source, 0..key.trim_end().len());
     Some((Key { text: key.trim().to_string(), place }, argument(source, start..end)))
 }
 

@@ -39,7 +39,7 @@ use std::ops::Range;
 
 pub use baseline::Baseline;
 pub use check::{Fault, faults};
-pub use document::{Errors, Mistake, Place, SourceText, Weight, slips_within};
+pub use document::{Errors, Mistake, SourceText, TextSpan, Weight, slips_within};
 pub use estimate::{Estimate, Written};
 pub use metric::{Flat, Gain, Metric, Until};
 pub use outline::MOST_WORKLOADS;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use document::{Key, Mistake, Mistakes, Node, Place, Table, Value};
+use document::{Key, Mistake, Mistakes, Node, Table, TextSpan, Value};
 
 use super::foreign;
 use super::keys::phase::{a_name, a_purpose};
@@ -33,7 +33,7 @@ pub(crate) struct PhaseTable<'a> {
     /// All of it.
     pub table: &'a Table,
     /// Its heading.
-    pub place: Place,
+    pub place: TextSpan,
     /// Its name as typed, or `phase 1` and so on.
     pub name: String,
     /// The state it brings about, if it is not a load.
@@ -48,7 +48,7 @@ pub(crate) struct MemberTable<'a> {
     /// All of it; `None` where the phase is its own workload.
     pub table: Option<&'a Table>,
     /// Its heading.
-    pub place: Place,
+    pub place: TextSpan,
     /// As the plan has it.
     pub name: String,
 }
@@ -60,7 +60,7 @@ const ONLY_WORKLOAD: &str = "load";
 pub const MOST_WORKLOADS: usize = 64;
 
 /// The outline of a document; what is wrong with it goes to `mistakes`.
-pub(crate) fn outline<'a>(root: &'a Table, file: &Place, mistakes: &Mistakes) -> Outline<'a> {
+pub(crate) fn outline<'a>(root: &'a Table, file: &TextSpan, mistakes: &Mistakes) -> Outline<'a> {
     check_root(root, mistakes);
     let defaults = root.get("defaults").and_then(|node| {
         let table = node.table();
@@ -97,7 +97,7 @@ pub(crate) fn once(key: &str) -> String {
 }
 
 /// The tables of `[[key]]`; anything else under that key is a mistake.
-fn tables<'a>(table: &'a Table, key: &str, heading: &str, mistakes: &Mistakes) -> Vec<(&'a Table, Place)> {
+fn tables<'a>(table: &'a Table, key: &str, heading: &str, mistakes: &Mistakes) -> Vec<(&'a Table, TextSpan)> {
     let Some((name, node)) = table.entry(key) else { return Vec::new() };
     let Value::List(items) = &node.value else {
         let help = format!("write {heading} with two brackets: there may be several");
@@ -114,7 +114,7 @@ fn tables<'a>(table: &'a Table, key: &str, heading: &str, mistakes: &Mistakes) -
     tables
 }
 
-fn phase<'a>(index: usize, table: &'a Table, place: Place, mistakes: &Mistakes) -> PhaseTable<'a> {
+fn phase<'a>(index: usize, table: &'a Table, place: TextSpan, mistakes: &Mistakes) -> PhaseTable<'a> {
     let typed = table.get("name").and_then(Node::scalar);
     let name = typed.unwrap_or_else(|| format!("phase {}", index + 1));
     let state = table.get("state").map(|node| (node, node.read::<StateWord>("prepare")));
@@ -139,7 +139,7 @@ fn phase<'a>(index: usize, table: &'a Table, place: Place, mistakes: &Mistakes) 
     PhaseTable { table, place, name, state, members }
 }
 
-fn members<'a>(table: &'a Table, place: &Place, mistakes: &Mistakes) -> Vec<MemberTable<'a>> {
+fn members<'a>(table: &'a Table, place: &TextSpan, mistakes: &Mistakes) -> Vec<MemberTable<'a>> {
     let tables = tables(table, "workload", "[[phase.workload]]", mistakes);
     if tables.is_empty() {
         return vec![MemberTable { table: None, place: place.clone(), name: ONLY_WORKLOAD.into() }];
@@ -173,7 +173,7 @@ fn names_stand_once(phases: &[PhaseTable<'_>], mistakes: &Mistakes) {
     }
 }
 
-fn twice(what: &str, name: &str, place: &Place, line: usize) -> Mistake {
+fn twice(what: &str, name: &str, place: &TextSpan, line: usize) -> Mistake {
     let message = format!("a {what} called \"{name}\" is already in line {line}");
     Mistake::new(place, message, Some(format!("give each {what} a name of its own")))
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use document::{Mistakes, Node, Place, SourceText, Table, Value, argument, nearest};
+use document::{Mistakes, Node, SourceText, Table, TextSpan, Value, argument, nearest};
 
 use super::keys::{self, Level};
 
@@ -58,14 +58,14 @@ fn declared(root: &mut Table, mistakes: &Mistakes) -> BTreeMap<String, Node> {
 fn assign(values: &mut BTreeMap<String, Node>, text: &str, order: usize, mistakes: &Mistakes) {
     let source = SourceText::new(SWITCH, text, order);
     let Some((name, value)) = text.split_once('=') else {
-        let whole = Place::new(&source, 0..text.len());
+        let whole = TextSpan::new(&source, 0..text.len());
         return mistakes.tell(
             &whole,
             format!("`{text}` has no `=`"),
             "write --var NAME=VALUE, as in --var size=8KiB",
         );
     };
-    let place = Place::new(&source, 0..name.trim_end().len());
+    let place = TextSpan::new(&source, 0..name.trim_end().len());
     let name = name.trim();
     let Some(known) = values.get_mut(name) else {
         let near = nearest(name, values.keys().map(String::as_str));
@@ -109,7 +109,7 @@ fn filled(
     text: &str,
     values: &BTreeMap<String, Node>,
     is_prose: bool,
-    place: &Place,
+    place: &TextSpan,
     mistakes: &Mistakes,
 ) -> Option<Value> {
     let whole =

@@ -7,7 +7,7 @@ use units::{Bytes, Nanos};
 
 use super::{Replay, Trace, TraceRequest};
 use crate::Op;
-use crate::address::Part;
+use crate::address::RegionShare;
 use crate::lines::Drawn;
 use crate::spec::SizeSplit;
 
@@ -31,7 +31,7 @@ pub(crate) struct Cursor {
 
 impl Cursor {
     /// The requests of `part` of the workers; `None` where the replay has not been read, or has nothing.
-    pub fn new(replay: &Replay, sizes: &SizeSplit, part: Part) -> Option<Cursor> {
+    pub fn new(replay: &Replay, sizes: &SizeSplit, part: RegionShare) -> Option<Cursor> {
         assert!(part.index < part.of, "a worker is one of those that share the trace");
         let trace = replay.requests.clone().filter(|trace| !trace.is_empty())?;
         let first = part.index as usize % trace.len();
@@ -111,7 +111,7 @@ pub(crate) struct Arrivals {
 
 impl Arrivals {
     /// The instants of `part` of the workers; `None` where the replay has not been read.
-    pub fn new(replay: &Replay, part: Part) -> Option<Arrivals> {
+    pub fn new(replay: &Replay, part: RegionShare) -> Option<Arrivals> {
         assert!(replay.speed > 0.0, "a trace at {} times its speed", replay.speed);
         let (next, step) = (part.index as usize, part.of as usize);
         Some(Arrivals { trace: replay.requests.clone()?, next, step, stretch: 1.0 / replay.speed })

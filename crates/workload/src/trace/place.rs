@@ -6,7 +6,7 @@ use units::convert::narrow;
 use units::{Bytes, SECTOR_BYTES};
 
 use super::{Entry, Replay, Trace, TraceRequest};
-use crate::address::{Part, Region};
+use crate::address::{Region, RegionShare};
 use crate::compile::{CompileError, extent, job_spec_of};
 use crate::job::{FileMap, JobSpec};
 use crate::spec::{Pace, Pattern, Span, Workload};
@@ -42,13 +42,15 @@ pub(crate) fn specs(
     let all = workload.stop.ops.unwrap_or(requests).min(requests);
     let replay = Replay { requests: Some(placed), ..replay.clone() };
     let spec = |index: u32| {
-        let part = Part { index, of: workload.workers };
+        let part = RegionShare { index, of: workload.workers };
         let ops = Some(part.share_of(all));
         let pattern = Pattern::Trace(replay.clone());
         JobSpec { pattern, ops, ..job_spec_of(workload, part, region, (files.clone(), part)) }
     };
     debug_assert_eq!(
-        (0..workload.workers).map(|index| Part { index, of: workload.workers }.share_of(all)).sum::<u64>(),
+        (0..workload.workers)
+            .map(|index| RegionShare { index, of: workload.workers }.share_of(all))
+            .sum::<u64>(),
         all,
         "each request of the trace is one worker's"
     );

@@ -1,7 +1,7 @@
 //! From a tree workload to what each of its workers does.
 
 use super::{Fsync, MOST_NODES, Shape, Tree, TreeJobSpec};
-use crate::address::Part;
+use crate::address::RegionShare;
 use crate::spec::Workload;
 
 /// Why a tree workload cannot be carried out.
@@ -36,7 +36,7 @@ fn job_spec(workload: &Workload, tree: &Tree, shape: &Shape, worker: u32) -> Tre
     let stop = workload.stop;
     let repeats = tree.op.repeats();
     let run = stop.run.filter(|_| repeats && !stop.wear_out);
-    let asked = stop.ops.map(|ops| Part { index: worker, of: workload.workers }.share_of(ops));
+    let asked = stop.ops.map(|ops| RegionShare { index: worker, of: workload.workers }.share_of(ops));
     let spec = TreeJobSpec {
         seed: workload.seed,
         worker,

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use units::convert::narrow;
 
 use super::{FilesIn, Tree};
-use crate::address::Part;
+use crate::address::RegionShare;
 
 /// The most directories that a workload may have, all workers together.
 pub const MOST_NODES: u64 = 1 << 20;
@@ -82,7 +82,7 @@ impl Shape {
 
     /// How many files `worker` has; the first workers have one more where it does not divide.
     pub fn files_of(&self, worker: u32) -> u64 {
-        Part { index: worker, of: self.workers }.share_of(self.count)
+        RegionShare { index: worker, of: self.workers }.share_of(self.count)
     }
 
     /// The directory that holds file `index` of `worker`.

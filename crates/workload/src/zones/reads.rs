@@ -3,7 +3,7 @@
 use units::convert::narrow;
 
 use super::state::FileZones;
-use super::{Found, Miss, ZoneAccess, Zoned};
+use super::{Miss, ZoneAccess, Zoned, ZonedRequest};
 
 impl Zoned {
     /// What a stream reads next that is written.
@@ -12,7 +12,7 @@ impl Zoned {
         state: &FileZones,
         from: u64,
         (len, left_out): (u32, u64),
-    ) -> Result<Found, Miss> {
+    ) -> Result<ZonedRequest, Miss> {
         let (mut at, mut left_out) = (from, left_out);
         for _ in 0..=self.own_zones().len() {
             let zone = self.zone_of(at);
@@ -20,7 +20,12 @@ impl Zoned {
             if at + self.smallest() <= written {
                 self.is_free(state, zone)?;
                 let len = self.fitting(len, written - at);
-                return Ok(Found { at, len, left_out, zone: state.zones[zone as usize].in_hand(zone) });
+                return Ok(ZonedRequest {
+                    at,
+                    len,
+                    left_out,
+                    zone: state.zones[zone as usize].in_hand(zone),
+                });
             }
             let (next, passed) = self.behind(zone, at);
             (at, left_out) = (next, left_out + passed);
@@ -29,7 +34,7 @@ impl Zoned {
     }
 
     /// What is read of the zone that was drawn, or of the nearest with anything to read.
-    pub(super) fn near(&self, state: &FileZones, from: u64, len: u32) -> Result<Found, Miss> {
+    pub(super) fn near(&self, state: &FileZones, from: u64, len: u32) -> Result<ZonedRequest, Miss> {
         let (drawn, own) = (self.zone_of(from), self.own_zones());
         if state.zones[drawn as usize].access == ZoneAccess::Anywhere {
             return Ok(self.anywhere(from, (len, 0)));
@@ -48,13 +53,13 @@ impl Zoned {
         };
         let len = self.fitting(len, written - within);
         let in_hand = state.zones[zone as usize].in_hand(zone);
-        Ok(Found { at: self.start_of(zone) + within, len, left_out: 0, zone: in_hand })
+        Ok(ZonedRequest { at: self.start_of(zone) + within, len, left_out: 0, zone: in_hand })
     }
 
     /// A request to a zone without a write pointer stays where it was drawn, and within its zone.
-    pub(super) fn anywhere(&self, from: u64, (len, left_out): (u32, u64)) -> Found {
+    pub(super) fn anywhere(&self, from: u64, (len, left_out): (u32, u64)) -> ZonedRequest {
         let end = self.end_of(from);
         let at = from.min(end - self.smallest().min(self.size));
-        Found { at, len: self.fitting(len, end - at), left_out, zone: None }
+        ZonedRequest { at, len: self.fitting(len, end - at), left_out, zone: None }
     }
 }

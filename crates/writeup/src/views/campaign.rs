@@ -16,7 +16,7 @@ use crate::number::Number;
 use crate::summary::UNSUSTAINED;
 use cells::best_cell;
 pub(crate) use cells::{BEHIND_ROWS, FAR};
-use effects::Told;
+use effects::ShownChange;
 
 /// Effects that the answer names.
 const ANSWERED: usize = 3;
@@ -113,7 +113,7 @@ impl<'a> Subject<'a> {
     }
 
     /// `RAID 10 against RAID 5: 2.35× the rate (8 KiB).`, `Disks 14 against 4: …`
-    fn change(self, sentence: Sentence, told: Told<'_>) -> Sentence {
+    fn change(self, sentence: Sentence, told: ShownChange<'_>) -> Sentence {
         let (figure, effect, change) = told.of;
         let ratio = self.ratio(told, "ratio", change.ratio);
         let name = measured::name(Metric::of(&figure.metric));
@@ -183,8 +183,8 @@ impl<'a> Subject<'a> {
         Number::at(self.place, path, value, unit)
     }
 
-    fn ratio(self, told: Told<'_>, key: &str, value: f64) -> Number {
-        let Told { figure, effect, change, .. } = told;
+    fn ratio(self, told: ShownChange<'_>, key: &str, value: f64) -> Number {
+        let ShownChange { figure, effect, change, .. } = told;
         self.number(format!("/figures/{figure}/effects/{effect}/changes/{change}/{key}"), value, Unit::Ratio)
     }
 

@@ -14,15 +14,19 @@ use super::Subject;
 const LINES_MOST: usize = 40;
 
 /// One search.
-struct Found<'a> {
+struct LabelledExploration<'a> {
     run: usize,
     label: &'a str,
     exploration: &'a Exploration,
 }
 
-fn all<'a>(subject: &'a Subject<'_>) -> Vec<Found<'a>> {
+fn all<'a>(subject: &'a Subject<'_>) -> Vec<LabelledExploration<'a>> {
     let found = |(run, record): (usize, &'a record::Run)| {
-        Some(Found { run, label: subject.label(run), exploration: record.exploration.as_ref()? })
+        Some(LabelledExploration {
+            run,
+            label: subject.label(run),
+            exploration: record.exploration.as_ref()?,
+        })
     };
     subject.runs.iter().enumerate().filter_map(found).collect()
 }
@@ -36,7 +40,7 @@ pub(super) fn sections(subject: &Subject<'_>) -> Vec<Section> {
 
 /// The cheapest design of each search; `None` without any search.
 pub(crate) fn answer(subject: &Subject<'_>) -> Option<Sentence> {
-    all(subject).iter().map(Found::answer).reduce(|told, next| {
+    all(subject).iter().map(LabelledExploration::answer).reduce(|told, next| {
         let mut told = told.words(" ");
         told.0.extend(next.0);
         told
@@ -46,7 +50,7 @@ pub(crate) fn answer(subject: &Subject<'_>) -> Option<Sentence> {
 /// The price of the cheapest design of each search, and of a single search its other figures.
 pub(crate) fn key_figures(subject: &Subject<'_>) -> Vec<KeyFigure> {
     let all = all(subject);
-    let of = |found: &Found<'_>| -> Vec<KeyFigure> {
+    let of = |found: &LabelledExploration<'_>| -> Vec<KeyFigure> {
         let figures = if all.len() > 1 { 1 } else { found.exploration.figures.len() };
         let note = if all.len() > 1 { found.label } else { "" };
         (0..figures).filter_map(|figure| found.key_figure(figure, note)).collect()
@@ -67,7 +71,7 @@ fn unit(of: DesignUnit) -> Unit {
     }
 }
 
-impl Found<'_> {
+impl LabelledExploration<'_> {
     fn front(&self) -> &[FrontDesign] {
         &self.exploration.front
     }

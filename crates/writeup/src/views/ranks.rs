@@ -37,15 +37,15 @@ pub(super) fn section(subject: &Subject<'_>) -> Option<Section> {
 
 /// One rank of a load.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct RankOfLoad<'a> {
     load: Measured<'a>,
     at: usize,
     rank: &'a RankResult,
 }
 
-impl<'a> Part<'a> {
-    fn all(load: Measured<'a>) -> impl Iterator<Item = Part<'a>> {
-        load.point.ranks.iter().enumerate().map(move |(at, rank)| Part { load, at, rank })
+impl<'a> RankOfLoad<'a> {
+    fn all(load: Measured<'a>) -> impl Iterator<Item = RankOfLoad<'a>> {
+        load.point.ranks.iter().enumerate().map(move |(at, rank)| RankOfLoad { load, at, rank })
     }
 
     /// `rank 1 on host-b`
@@ -132,12 +132,12 @@ fn reading(subject: &Subject<'_>, load: Measured<'_>) -> Sentence {
     let hosts = if hosts.len() == 1 { "1 host".into() } else { format!("{} hosts", hosts.len()) };
     let point = subject.named(load.run, &turn_of(load.point));
     let mut said = Sentence::of(format!("{point}: {} ranks on {hosts}", load.point.ranks.len()));
-    for lost in Part::all(load).filter(|part| part.rank.lost.is_some()) {
+    for lost in RankOfLoad::all(load).filter(|part| part.rank.lost.is_some()) {
         let done = lost.count("ops", lost.rank.ops);
         said = said.words(format!("; {} was lost after ", lost.name())).number(done);
         said = said.words(" requests, which are not in the figures");
     }
-    let part = |rank: &RankResult| Part::all(load).find(|part| part.rank.rank == rank.rank);
+    let part = |rank: &RankResult| RankOfLoad::all(load).find(|part| part.rank.rank == rank.rank);
     let by_rate = ranks::by_rate(&load.point.ranks);
     let slow = ranks::slowest(load.point).and_then(part);
     if let (Some(slow), Some(quick)) = (slow, by_rate.last().and_then(|rank| part(rank))) {
@@ -147,9 +147,10 @@ fn reading(subject: &Subject<'_>, load: Measured<'_>) -> Sentence {
     } else if by_rate.len() > 1 {
         said = said.words("; a worker of each did as much as one of any other, to the percent");
     }
-    let counted = || Part::all(load).filter(|part| part.rank.is_counted());
-    let p99 = |part: Part<'_>| part.nanos("response_p99_ns", part.rank.response_p99_ns);
-    let mut by_p99: Vec<(Part<'_>, Number)> = counted().filter_map(|part| Some((part, p99(part)?))).collect();
+    let counted = || RankOfLoad::all(load).filter(|part| part.rank.is_counted());
+    let p99 = |part: RankOfLoad<'_>| part.nanos("response_p99_ns", part.rank.response_p99_ns);
+    let mut by_p99: Vec<(RankOfLoad<'_>, Number)> =
+        counted().filter_map(|part| Some((part, p99(part)?))).collect();
     by_p99.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
     if let [least, .., most] = &by_p99[..]
         && least.1.text() != most.1.text()
@@ -157,7 +158,7 @@ fn reading(subject: &Subject<'_>, load: Measured<'_>) -> Sentence {
         said = said.words("; p99 is ").number(least.1.clone()).words(format!(" on {}", least.0.name()));
         said = said.words(" and ").number(most.1.clone()).words(format!(" on {}", most.0.name()));
     }
-    let mut done: Vec<(Part<'_>, Number)> =
+    let mut done: Vec<(RankOfLoad<'_>, Number)> =
         counted().filter_map(|part| Some((part, part.done_after()?))).collect();
     done.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
     if let [first, .., last] = &done[..] {
@@ -175,7 +176,7 @@ fn subtitle(load: Measured<'_>) -> String {
 
 /// The rate of each rank; of many the slowest and those that were lost.
 fn chart(load: Measured<'_>) -> Chart {
-    let mut parts: Vec<Part<'_>> = Part::all(load).collect();
+    let mut parts: Vec<RankOfLoad<'_>> = RankOfLoad::all(load).collect();
     if parts.len() > DRAWN {
         let slow: Vec<u32> =
             ranks::by_rate(&load.point.ranks).iter().take(DRAWN).map(|rank| rank.rank).collect();
@@ -183,7 +184,7 @@ fn chart(load: Measured<'_>) -> Chart {
         parts.truncate(DRAWN);
     }
     debug_assert!(parts.len() <= DRAWN, "no more ranks than the chart has rows for");
-    let row = |part: &Part<'_>| {
+    let row = |part: &RankOfLoad<'_>| {
         let rate = part.rate().filter(|_| part.rank.is_counted());
         Row {
             name: part.name(),
@@ -218,12 +219,12 @@ fn table(subject: &Subject<'_>, loads: &[Measured<'_>]) -> Table {
         Column::numbers("clock known to", Unit::Nanos),
         Column::words("remark"),
     ];
-    let rows = loads.iter().flat_map(|load| Part::all(*load).map(|part| row(subject, part)));
+    let rows = loads.iter().flat_map(|load| RankOfLoad::all(*load).map(|part| row(subject, part)));
     Table { title: "ranks".into(), columns, rows: rows.collect() }
 }
 
-fn row(subject: &Subject<'_>, part: Part<'_>) -> Vec<Cell> {
-    let Part { load, rank, .. } = part;
+fn row(subject: &Subject<'_>, part: RankOfLoad<'_>) -> Vec<Cell> {
+    let RankOfLoad { load, rank, .. } = part;
     // Of one that was lost they are not known in records of versions that did not keep them.
     let workers =
         (rank.lost.is_none() || rank.workers > 0).then(|| part.count("workers", rank.workers.into()));

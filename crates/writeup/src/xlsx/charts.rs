@@ -12,7 +12,7 @@ use crate::document::{Cell, Figure, Table};
 use crate::number::Number;
 use crate::views::{BEHIND_ROWS, FAR};
 
-use super::{Place, bold, shown};
+use super::{SheetColumn, bold, shown};
 
 /// Width and least height of a chart, and of that what its title and its axis take, in pixels.
 const WIDTH: u32 = 760;
@@ -58,7 +58,7 @@ fn shape(figure: &Figure) -> Option<Shape> {
 struct Sheet<'a> {
     name: &'a str,
     figure: &'a Figure,
-    places: &'a [Place],
+    places: &'a [SheetColumn],
 }
 
 /// A chart of the sheet's own numbers to the right of them; of a grid colours.
@@ -66,7 +66,7 @@ pub(super) fn chart(
     sheet: &mut Worksheet,
     name: &str,
     figure: &Figure,
-    places: &[Place],
+    places: &[SheetColumn],
 ) -> Result<(), XlsxError> {
     let own = Sheet { name, figure, places };
     own.colours(sheet)?;
@@ -102,13 +102,13 @@ pub(super) fn chart(
 }
 
 /// Rows of a table that have a chart of their own, from the first to the last, counted from 1.
-struct Part {
+struct RowRange {
     title: String,
     first: u32,
     last: u32,
 }
 
-impl Part {
+impl RowRange {
     fn rows<'t>(&self, table: &'t Table) -> &'t [Vec<Cell>] {
         assert!(0 < self.first && self.first <= self.last, "a part has a row at least");
         &table.rows[self.first as usize - 1..self.last as usize]
@@ -133,13 +133,13 @@ impl Sheet<'_> {
     }
 
     /// Of effects the rows of each figure that the page has a panel of; of all else all rows.
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<RowRange> {
         let Figure { table, subtitle, panels, kind, .. } = self.figure;
         // What is said of the page's own drawing is not said of this one.
         let told = subtitle.split(BEHIND_ROWS).next().unwrap_or_default();
         let of = table.columns.iter().position(|column| column.title == "figure");
         let Some(of) = of.filter(|_| *kind == "effects") else {
-            return vec![Part { title: told.to_owned(), first: 1, last: self.rows() }];
+            return vec![RowRange { title: told.to_owned(), first: 1, last: self.rows() }];
         };
         let told = told.split(';').next().unwrap_or_default();
         let mut parts = Vec::new();
@@ -148,7 +148,7 @@ impl Sheet<'_> {
             let last = first + narrow::<u32>(stretch.len()) - 1;
             let name = stretch[0][of].text();
             if panels.iter().any(|(title, _)| *title == name) {
-                parts.push(Part { title: format!("{name}. {told}"), first, last });
+                parts.push(RowRange { title: format!("{name}. {told}"), first, last });
             }
             first = last + 1;
         }
@@ -157,7 +157,7 @@ impl Sheet<'_> {
 
     /// The hue of each row, where rows are told apart by one: whether an effect is significant, the level of a cell's first
     /// factor.
-    fn hues(&self, part: &Part) -> Option<Vec<usize>> {
+    fn hues(&self, part: &RowRange) -> Option<Vec<usize>> {
         let table = &self.figure.table;
         let at = match self.figure.kind {
             "effects" => table.columns.iter().position(|column| column.title == "significant")?,
@@ -171,7 +171,7 @@ impl Sheet<'_> {
     }
 
     /// Bars in the order of the page, from the value that means nothing, as long as their intervals.
-    fn lay_bars(&self, chart: &mut Chart, plotted: &[usize], part: &Part) {
+    fn lay_bars(&self, chart: &mut Chart, plotted: &[usize], part: &RowRange) {
         // The first row is the highest, and the axis of values stays below.
         chart.y_axis().set_reverse().set_crossing(ChartAxisCrossing::Max);
         chart.y_axis().set_label_position(ChartAxisLabelPosition::Low);
@@ -201,7 +201,7 @@ impl Sheet<'_> {
     }
 
     /// Whether something lies so far beyond what was measured, as a claim does, that bars of one scale would show nothing of that.
-    fn is_far(&self, plotted: &[usize], part: &Part) -> bool {
+    fn is_far(&self, plotted: &[usize], part: &RowRange) -> bool {
         let highest = |column: &usize| {
             let cells = part.rows(&self.figure.table).iter().map(|row| &row[*column]);
             cells.fold(0.0, |most: f64, cell| match cell {
@@ -215,7 +215,7 @@ impl Sheet<'_> {
 
     /// How far the axis of values goes, where a spreadsheet would cut off the end of an interval, at which it does not look.
     /// Else it finds the end by itself, also of other numbers.
-    fn most(&self, plotted: &[usize], part: &Part) -> Option<f64> {
+    fn most(&self, plotted: &[usize], part: &RowRange) -> Option<f64> {
         let cells = || {
             part.rows(&self.figure.table).iter().flat_map(|row| plotted.iter().map(|column| &row[*column]))
         };
@@ -264,9 +264,9 @@ impl Sheet<'_> {
     }
 
     /// A series for each column of numbers, along the rows.
-    fn by_column(&self, kind: ChartType, plotted: &[usize], labels: u16, part: &Part) -> Chart {
+    fn by_column(&self, kind: ChartType, plotted: &[usize], labels: u16, part: &RowRange) -> Chart {
         let mut chart = Chart::new(kind);
-        let Part { first, last, .. } = *part;
+        let RowRange { first, last, .. } = *part;
         let hues = self.hues(part).unwrap_or_default();
         let next = hues.iter().max().map_or(0, |last| last + 1);
         let colours: Vec<&str> = hues.into_iter().map(hue_on_white).collect();
@@ -392,7 +392,7 @@ impl Sheet<'_> {
     }
 
     /// Where there are more bars than a chart is high, not each is named.
-    fn height(&self, shape: Shape, plotted: usize, part: &Part) -> u32 {
+    fn height(&self, shape: Shape, plotted: usize, part: &RowRange) -> u32 {
         let bars = match shape {
             Shape::Bars => (part.last - part.first + 1).saturating_mul(narrow::<u32>(plotted).min(3)),
             Shape::Parts => narrow::<u32>(plotted),

@@ -14,7 +14,7 @@ mod tests;
 pub use subject::{Activity, ActivityKind, Load, Pattern, Subject};
 pub use unit::{Metric, Unit};
 
-use document::{Errors, Place};
+use document::{Errors, TextSpan};
 use units::Share;
 
 /// A file of cases.
@@ -34,7 +34,7 @@ pub struct Case {
     /// Unique within its file: the figure's number in its source.
     pub id: String,
     /// Where it stands.
-    pub at: Place,
+    pub at: TextSpan,
     /// What was published where, and what was assumed to make a case of it.
     pub about: String,
     /// The write-up or document, with its year.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use document::{Errors, Fields, Key, Mistakes, Node, Place, Read, Wrong, nearest};
+use document::{Errors, Fields, Key, Mistakes, Node, Read, TextSpan, Wrong, nearest};
 use units::{Bytes, Nanos, Share};
 
 use super::subject::{Activity, ActivityKind, Load, Pattern, Subject};
@@ -101,7 +101,7 @@ fn read_file(fields: Fields<'_>) -> CaseFile {
 }
 
 fn ids_stand_once(cases: &[Case], mistakes: &Mistakes) {
-    let mut known: BTreeMap<&str, &Place> = BTreeMap::new();
+    let mut known: BTreeMap<&str, &TextSpan> = BTreeMap::new();
     for case in cases {
         if let Some(first) = known.insert(&case.id, &case.at) {
             let message = format!("`id`: `{}` is also the id of the case at {first}", case.id);

@@ -12,7 +12,7 @@ use super::CampaignArgs;
 use super::kept::Kept;
 use super::lacking::{self, is_same_lack, unmeasured};
 use super::lock::{is_running, lock_in_time};
-use super::published::{self, Asked};
+use super::published::{self, BlockGroup};
 use super::state::{Prepared, State, readings};
 use super::subject::{Request, Subject, distinct};
 use super::workers::{Ahead, Workers};
@@ -161,7 +161,7 @@ impl<'a> Course<'a> {
     }
 
     /// Asks for published figures; the ending where something ends all of it.
-    fn published(&mut self, left: &[Asked<'_>]) -> Result<Option<Ending>, Failure> {
+    fn published(&mut self, left: &[BlockGroup<'_>]) -> Result<Option<Ending>, Failure> {
         for (index, asked) in left.iter().enumerate() {
             // From the first of them on a signal ends the campaign in order.
             interrupted()?;
@@ -334,7 +334,7 @@ fn options(targets: Vec<String>, arguments: &CampaignArgs) -> Result<RealOptions
 }
 
 /// What ranks call the measuring of published figures.
-fn published_name(asked: &Asked<'_>) -> String {
+fn published_name(asked: &BlockGroup<'_>) -> String {
     format!("published figures, {}", asked.label())
 }
 

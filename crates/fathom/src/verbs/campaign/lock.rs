@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use host::clock::Clock;
-use library::{Library, Place};
+use library::{Library, Location};
 use units::Nanos;
 
 use super::subject::Subject;
@@ -54,7 +54,7 @@ pub fn lock(subject: &Subject, store: &Store) -> Result<Result<Lock, Holder>, Fa
         Ok(file) => file,
         Err(holder) => return Ok(Err(holder)),
     };
-    let Place::Server(_) = store.place()? else { return Ok(Ok((file, None))) };
+    let Location::Server(_) = store.place()? else { return Ok(Ok((file, None))) };
     let library = store.open()?;
     let is_ours = library.claim(&subject.key)?;
     Ok(if is_ours { Ok((file, Some(library))) } else { Err(Holder::default()) })
@@ -63,7 +63,7 @@ pub fn lock(subject: &Subject, store: &Store) -> Result<Result<Lock, Holder>, Fa
 /// Whether some process measures the campaign: nothing is written for it, so that a library can be looked at that cannot be
 /// written.
 pub fn is_running(subject: &Subject, store: &Store) -> Result<bool, Failure> {
-    if let Place::Server(_) = store.place()? {
+    if let Location::Server(_) = store.place()? {
         return Ok(lock(subject, store)?.is_err());
     }
     let path = store.beside()?;

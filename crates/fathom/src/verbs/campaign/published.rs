@@ -39,12 +39,12 @@ pub struct Group {
 }
 
 /// A group in a block.
-pub struct Asked<'a> {
+pub struct BlockGroup<'a> {
     block: u32,
     group: &'a Group,
 }
 
-impl Asked<'_> {
+impl BlockGroup<'_> {
     /// `block 2: md3000`
     pub fn label(&self) -> String {
         format!("block {}: {}", self.block, self.group.name)
@@ -221,22 +221,24 @@ fn is_of(case: &Case, array: &str) -> bool {
 }
 
 /// Every group in every block; on real storage those that it can be measured for.
-pub fn all(subject: &Subject) -> Vec<Asked<'_>> {
+pub fn all(subject: &Subject) -> Vec<BlockGroup<'_>> {
     let is_asked = |group: &&Group| subject.is_virtual() || group.measurable().next().is_some();
     let groups: Vec<&Group> = subject.published.iter().filter(is_asked).collect();
     let blocks = 1..=subject.campaign.repeats;
-    blocks.flat_map(|block| groups.clone().into_iter().map(move |group| Asked { block, group })).collect()
+    blocks
+        .flat_map(|block| groups.clone().into_iter().map(move |group| BlockGroup { block, group }))
+        .collect()
 }
 
 /// Those that are left.
-pub fn left<'a>(subject: &'a Subject, kept: &Kept) -> Vec<Asked<'a>> {
+pub fn left<'a>(subject: &'a Subject, kept: &Kept) -> Vec<BlockGroup<'a>> {
     all(subject).into_iter().filter(|asked| !kept.done.contains(&asked.group.key(asked.block))).collect()
 }
 
 /// Asks the virtual arrays for one of them, and keeps what they answer; `None` where a signal ends it.
 pub fn ask(
     subject: &Subject,
-    asked: &Asked<'_>,
+    asked: &BlockGroup<'_>,
     arguments: &CampaignArgs,
     store: &Store,
 ) -> Result<Option<()>, Failure> {
@@ -251,8 +253,8 @@ pub fn ask(
 }
 
 /// The run of a group in a block; `None` where it was interrupted.
-fn answered(subject: &Subject, asked: &Asked<'_>, tags: &[String], stop: &AtomicBool) -> Option<Run> {
-    let Asked { block, group } = asked;
+fn answered(subject: &Subject, asked: &BlockGroup<'_>, tags: &[String], stop: &AtomicBool) -> Option<Run> {
+    let BlockGroup { block, group } = asked;
     let plan = PlanSource {
         name: group.plan_name(),
         about: group.about.clone(),

@@ -124,7 +124,7 @@ impl Section {
 
 /// What can be tried by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Part {
+pub enum SelfTestPart {
     /// Addresses, sizes, operations and arrivals follow their laws.
     Generators,
     /// 95 % intervals contain the true value in 95 % of runs.
@@ -133,25 +133,25 @@ pub enum Part {
     Limits,
 }
 
-impl Part {
+impl SelfTestPart {
     /// In the order in which they are shown.
-    const ALL: [Part; 3] = [Part::Generators, Part::Intervals, Part::Limits];
+    const ALL: [SelfTestPart; 3] = [SelfTestPart::Generators, SelfTestPart::Intervals, SelfTestPart::Limits];
 
     fn section(self, extent: Extent) -> Section {
         match self {
-            Part::Generators => generators::section(extent),
-            Part::Intervals => coverage::section(extent),
-            Part::Limits => limits::section(extent),
+            SelfTestPart::Generators => generators::section(extent),
+            SelfTestPart::Intervals => coverage::section(extent),
+            SelfTestPart::Limits => limits::section(extent),
         }
     }
 }
 
 /// Runs `only` these parts, or all where none is named, and prints each as it ends: by families, so that all of it fits
 /// one screen, or of the full extent check by check. Exit code 1 where a check is outside of what it states.
-pub fn self_test(only: &[Part], extent: Extent, format: TreeFormat) -> Result<Ending, Failure> {
+pub fn self_test(only: &[SelfTestPart], extent: Extent, format: TreeFormat) -> Result<Ending, Failure> {
     let print = |text: &str| output::print(text);
     let mut sections = Vec::new();
-    for part in Part::ALL.into_iter().filter(|part| only.is_empty() || only.contains(part)) {
+    for part in SelfTestPart::ALL.into_iter().filter(|part| only.is_empty() || only.contains(part)) {
         let section = part.section(extent);
         if format == TreeFormat::Text {
             print(&section.text(extent))?;

@@ -225,7 +225,7 @@ fn summed<'e>(
     let times = || own.iter().map(|entry| entry.started.as_str());
     let latest = times().max().unwrap_or_default();
     let campaign = json!({
-        "name": name, "runs_done": runs_done, "runs_asked": asked, "lacking": lacking,
+        "name": name, "runs_done": runs_done, "runs_planned": asked, "lacking": lacking,
         "started": times().min(), "latest": latest,
     });
     (latest, campaign)

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use array::spec::{self, OptionSpec, Takes};
 use jiff::{Timestamp, Unit};
-use library::{Filter, LibraryError, Place};
+use library::{Filter, LibraryError, Location};
 use record::{Entry, Run};
 use serde_json::{Value, json};
 use serve::control::{self, Answer as Said, Command};
@@ -36,7 +36,7 @@ const MARGIN: f64 = 0.05;
 /// The library of runs, and what the program knows.
 pub struct Library {
     store: Store,
-    place: Place,
+    place: Location,
     host: String,
     /// Connections to a server that nobody uses just now.
     idle: Mutex<Vec<library::Library>>,
@@ -48,7 +48,7 @@ impl Library {
     /// Of `store`, by a path that holds in any folder.
     pub fn new(store: &Store) -> Result<Library, Failure> {
         let mut place = store.place()?;
-        if let Place::File(path) = &mut place {
+        if let Location::File(path) = &mut place {
             *path = std::path::absolute(&path).map_err(Failure::system(path.display().to_string()))?;
         }
         let host = real::this_machine().environment.hostname;
@@ -64,7 +64,7 @@ impl Library {
         let free = idle().pop();
         let library = free.map_or_else(|| self.store.open(), Ok).map_err(refusal)?;
         let answer = question(&library).map_err(|error| refusal(error.into()));
-        if matches!(self.place, Place::Server(_)) {
+        if matches!(self.place, Location::Server(_)) {
             idle().push(library);
         }
         answer
@@ -93,8 +93,8 @@ impl Library {
     /// The program with this library, and the verb that is to measure. An address with a password goes by the environment.
     fn command(&self, verb: &str) -> Vec<OsString> {
         let store = match &self.place {
-            Place::File(path) => Some(path.clone().into_os_string()),
-            Place::Server(address) => (!address.has_password()).then(|| address.to_string().into()),
+            Location::File(path) => Some(path.clone().into_os_string()),
+            Location::Server(address) => (!address.has_password()).then(|| address.to_string().into()),
         };
         let store = store.into_iter().flat_map(|store| ["--store".into(), store]);
         store.chain([verb.into()]).collect()
@@ -298,7 +298,7 @@ impl Desk for Library {
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
         match &self.place {
-            Place::Server(address) if address.has_password() => {
+            Location::Server(address) if address.has_password() => {
                 vec![("FATHOM_STORE".into(), address.with_password().into())]
             }
             _ => Vec::new(),

@@ -12,26 +12,26 @@ type Known = Arc<Mutex<Vec<Result<Finding, String>>>>;
 
 /// A configuration that a case asks about, and no case before it to the same precision.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'c> {
+pub struct PendingAnswer<'c> {
     /// Which case, by its position.
     pub position: usize,
     case: &'c Case,
     subject: &'c Subject,
 }
 
-impl<'c> Asked<'c> {
+impl<'c> PendingAnswer<'c> {
     /// What `cases` ask by the arrays of `library`, in their order, each configuration once. What cannot be asked is not
     /// among it: the case's own result says why.
-    pub fn of(library: &dyn Source, cases: &[&'c Case]) -> Vec<Asked<'c>> {
+    pub fn of(library: &dyn Source, cases: &[&'c Case]) -> Vec<PendingAnswer<'c>> {
         let mut known = HashSet::new();
         let each = cases.iter().enumerate().flat_map(|(position, &case)| {
-            case.claim.subjects().into_iter().map(move |subject| Asked { position, case, subject })
+            case.claim.subjects().into_iter().map(move |subject| PendingAnswer { position, case, subject })
         });
         each.filter(|asked| asked.key(library).is_some_and(|key| known.insert(key))).collect()
     }
 
     fn key(&self, library: &dyn Source) -> Option<(String, u64)> {
-        let Asked { case, subject, .. } = self;
+        let PendingAnswer { case, subject, .. } = self;
         let question = Question::new(library, subject, case.metric, case.precision()).ok()?;
         Some((question.key(), case.precision().to_bits()))
     }
@@ -50,8 +50,8 @@ impl Answers {
     }
 
     /// Has the answer ready for the case that asks for it.
-    pub fn prepare(&self, library: &dyn Source, asked: &Asked<'_>) {
-        let Asked { case, subject, .. } = asked;
+    pub fn prepare(&self, library: &dyn Source, asked: &PendingAnswer<'_>) {
+        let PendingAnswer { case, subject, .. } = asked;
         // Where there is none the case's result says why.
         let _answer = self.of(library, subject, case.metric, case.precision());
     }

@@ -75,14 +75,14 @@ pub struct Document<'a> {
     groups: Vec<Group<'a>>,
     all: One,
     #[serde(skip_serializing_if = "Option::is_none")]
-    largest: Option<Part<'a>>,
+    largest: Option<SystemScore<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    without_largest: Option<Part<'a>>,
+    without_largest: Option<SystemScore<'a>>,
 }
 
 /// The score of a system, or of all but it.
 #[derive(Serialize)]
-struct Part<'a> {
+struct SystemScore<'a> {
     system: &'a str,
     #[serde(flatten)]
     score: One,
@@ -111,8 +111,10 @@ struct Figure<'a> {
 pub fn document<'a>(groups: &'a [LeftOut<'a>], seed: u64) -> Document<'a> {
     let largest = largest(groups);
     let part = |is_it: bool| {
-        largest
-            .map(|system| Part { system, score: json::one(&score(groups, |own| (own == system) == is_it)) })
+        largest.map(|system| SystemScore {
+            system,
+            score: json::one(&score(groups, |own| (own == system) == is_it)),
+        })
     };
     Document {
         seed,

@@ -18,7 +18,7 @@ use conduct::{Taker, in_order, processors};
 use host::clock::Clock;
 use units::Share;
 
-use self::answers::{Answers, Asked};
+use self::answers::{Answers, PendingAnswer};
 use self::leave_out::LeaveOut;
 use crate::ending::{Ending, Failure};
 use crate::input::arrays::LIBRARY;
@@ -222,7 +222,7 @@ pub fn results(
     stop: &AtomicBool,
     ended: &mut dyn FnMut(usize, &CaseResult),
 ) -> Vec<CaseResult> {
-    let asked = Asked::of(&LIBRARY, chosen);
+    let asked = PendingAnswer::of(&LIBRARY, chosen);
     let mut taken = Taken { answers: &Answers::new(seed), chosen, asked: &asked, results: Vec::new(), ended };
     let answers = taken.answers;
     let ask = |place: usize| {
@@ -243,7 +243,7 @@ pub fn results(
 struct Taken<'a, 'e> {
     answers: &'a Answers,
     chosen: &'a [&'a Case],
-    asked: &'a [Asked<'a>],
+    asked: &'a [PendingAnswer<'a>],
     results: Vec<CaseResult>,
     ended: &'e mut dyn FnMut(usize, &CaseResult),
 }

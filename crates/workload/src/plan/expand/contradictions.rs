@@ -1,6 +1,6 @@
 //! What the tables of a phase, and phases of a plan, must not say together.
 
-use document::{Mistake, Place};
+use document::{Mistake, TextSpan};
 use units::Share;
 
 use super::Builder;
@@ -167,7 +167,7 @@ impl Builder {
     pub(super) fn template(
         &mut self,
         template: &Template,
-        place: &Place,
+        place: &TextSpan,
         members: &[Member<'_>],
         axes: &[Axis<'_>],
     ) -> bool {

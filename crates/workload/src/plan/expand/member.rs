@@ -1,13 +1,13 @@
 //! The workloads of a phase before their sweeps are unrolled.
 
-use document::{Node, Place};
+use document::{Node, TextSpan};
 use units::{OpsPerSecond, Share};
 
 use super::{defaults, read_known};
 use crate::plan::Metric;
 use crate::plan::keys::Kind;
 use crate::plan::keys::workload::{MEMBER, WORKLOAD};
-use crate::plan::layers::{Found, Layers};
+use crate::plan::layers::{LayeredValue, Layers};
 use crate::plan::outline::PhaseTable;
 use crate::plan::sweep;
 use crate::spec::{Pace, Schedule};
@@ -15,8 +15,8 @@ use crate::spec::{Pace, Schedule};
 /// One workload of a phase and the values that hold for it, in the order of the entries.
 pub(super) struct Member<'a> {
     pub(super) name: String,
-    pub(super) place: Place,
-    pub(super) found: Vec<Option<Found<'a>>>,
+    pub(super) place: TextSpan,
+    pub(super) found: Vec<Option<LayeredValue<'a>>>,
     pub(super) headline: Metric,
     pub(super) share: Option<Share>,
 }
@@ -64,7 +64,7 @@ impl Cell<'_> {
 
 impl Member<'_> {
     /// Where `key` is said for this workload, or else the workload's own heading.
-    pub(super) fn place_of<'n>(&'n self, key: &str, cell: &'n Cell<'_>) -> &'n Place {
+    pub(super) fn place_of<'n>(&'n self, key: &str, cell: &'n Cell<'_>) -> &'n TextSpan {
         let index = WORKLOAD.iter().position(|entry| entry.doc.key == key);
         let found = index.and_then(|index| self.found[index].as_ref());
         found.map_or(&self.place, |found| &cell.value(found.node).place)

@@ -7,7 +7,7 @@ mod states;
 
 use std::sync::OnceLock;
 
-use document::{Errors, Mistake, Mistakes, Node, Place, SourceText, Table, argument, parse};
+use document::{Errors, Mistake, Mistakes, Node, SourceText, Table, TextSpan, argument, parse};
 
 use self::member::{Cell, Member, axes, members, part_of};
 use self::naming::{name, short};
@@ -39,7 +39,7 @@ pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan,
     mistakes.stop()?;
     synonyms::translate(&mut root, &mistakes);
     mistakes.stop()?;
-    let outline = outline(&root, &Place::new(&source, 0..0), &mistakes);
+    let outline = outline(&root, &TextSpan::new(&source, 0..0), &mistakes);
     let set = overrides(&changes.set, &outline, &mistakes);
     let tags = tags(&root, changes, &mistakes);
     mistakes.stop()?;
@@ -168,7 +168,7 @@ pub(crate) fn from_texts<'a>(
         }
     }
     let workload = draft.finish();
-    let place = Place::new(&SourceText::new(name, "", 0), 0..0);
+    let place = TextSpan::new(&SourceText::new(name, "", 0), 0..0);
     let workload = mistakes.take(&place, workload.map_err(|(_, wrong)| wrong));
     mistakes.into_result()?;
     Ok(workload.expect("without a mistake there is a workload"))

@@ -1,6 +1,6 @@
 //! The cells of a campaign: what each measured, beside what is claimed of it.
 
-use campaign::{CellFigure, FigureEffects, HeldClaim};
+use campaign::{CellFigure, CheckedClaim, FigureEffects};
 use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale, Unit};
 use record::{Estimate, Metric, level_name};
 use report::{capital, distinct};
@@ -61,8 +61,8 @@ impl<'a> Subject<'a> {
     }
 
     /// What is claimed of a figure: by vendors, by theory.
-    fn claims_of(self, figure: &FigureEffects) -> Vec<&'a HeldClaim> {
-        let is_of = |claim: &&HeldClaim| {
+    fn claims_of(self, figure: &FigureEffects) -> Vec<&'a CheckedClaim> {
+        let is_of = |claim: &&CheckedClaim| {
             (&claim.plan, &claim.point, &claim.metric) == (&figure.plan, &figure.point, &figure.metric)
         };
         self.effects.claims.iter().filter(is_of).collect()
@@ -75,7 +75,7 @@ impl<'a> Subject<'a> {
 
     /// What `by` claims of `figure` in `cell`.
     fn claimed(self, figure: &FigureEffects, cell: &CellFigure, by: &str) -> Option<Number> {
-        let is_it = |claim: &HeldClaim| {
+        let is_it = |claim: &CheckedClaim| {
             (&claim.plan, &claim.point, &claim.metric) == (&figure.plan, &figure.point, &figure.metric)
                 && claim.levels == cell.levels
                 && claim.by == by
@@ -87,7 +87,7 @@ impl<'a> Subject<'a> {
 
     /// A row for each cell, what is claimed of it beside what was measured, which has the hue of its first factor's level. A
     /// claim far beyond all that was measured would press that together: it is an arrow at the edge.
-    fn dots_with(self, figure: &FigureEffects, claims: &[&HeldClaim]) -> Dots {
+    fn dots_with(self, figure: &FigureEffects, claims: &[&CheckedClaim]) -> Dots {
         let metric = Metric::of(&figure.metric);
         let unit = measured::unit(metric);
         let mut series = self.levels_of_first();
@@ -103,7 +103,7 @@ impl<'a> Subject<'a> {
         }
         let most = figure.cells.iter().map(|cell| cell.high.unwrap_or(cell.mean)).fold(0.0, f64::max);
         let row = |cell: &CellFigure| {
-            let own: Vec<&HeldClaim> =
+            let own: Vec<&CheckedClaim> =
                 claims.iter().filter(|claim| claim.levels == cell.levels).copied().collect();
             let claimed = own.iter().filter_map(|claim| {
                 let place = series[levels..].iter().position(|name| *name == claim.by)?;
@@ -292,8 +292,8 @@ mod tests {
         }
     }
 
-    fn claim(by: &str, of: &CellFigure, claimed: f64) -> HeldClaim {
-        HeldClaim {
+    fn claim(by: &str, of: &CellFigure, claimed: f64) -> CheckedClaim {
+        CheckedClaim {
             by: by.into(),
             plan: "oltp".into(),
             point: "8 KiB".into(),
@@ -363,7 +363,7 @@ mod tests {
             told(&effects),
             "Of 2 claims of a rate, found is 1.06 % at least and 83.3 % at most of what is claimed."
         );
-        effects.claims.push(HeldClaim {
+        effects.claims.push(CheckedClaim {
             metric: "p99".into(),
             claimed: 5e6,
             measured: 1e7,

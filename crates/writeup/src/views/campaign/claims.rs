@@ -1,6 +1,6 @@
 //! What was claimed of the cells, held against what was measured.
 
-use campaign::HeldClaim;
+use campaign::CheckedClaim;
 use chart::Unit;
 use record::Metric;
 
@@ -24,14 +24,14 @@ impl Subject<'_> {
     }
 
     fn parts_of_claims(self, is_rate: bool, what: &str) -> Option<Sentence> {
-        let part = |(at, claim): (usize, &HeldClaim)| {
+        let part = |(at, claim): (usize, &CheckedClaim)| {
             let unit = measured::unit(Metric::of(&claim.metric));
             let number = |key: &str, value| self.number(format!("/claims/{at}/{key}"), value, unit);
             ratio(&number("measured", claim.measured), &number("claimed", claim.claimed), Unit::Share)
         };
         let order = |one: &Number, other: &Number| one.value.total_cmp(&other.value);
         let all = self.effects.claims.iter().enumerate();
-        let is_own = |claim: &HeldClaim| Metric::of(&claim.metric).more_is_better() == is_rate;
+        let is_own = |claim: &CheckedClaim| Metric::of(&claim.metric).more_is_better() == is_rate;
         let parts: Vec<Number> = all.filter(|(_, claim)| is_own(claim)).map(part).collect();
         let (least, most) = (parts.iter().cloned().min_by(order)?, parts.iter().cloned().max_by(order)?);
         let mind = if is_rate { "" } else { ", of which less is better" };
@@ -49,7 +49,7 @@ impl Subject<'_> {
 
     pub(super) fn claims(self) -> Table {
         let columns = ["by", "point", "cell", "figure", "claimed", "found"].map(Column::words);
-        let row = |(at, claim): (usize, &HeldClaim)| {
+        let row = |(at, claim): (usize, &CheckedClaim)| {
             let metric = Metric::of(&claim.metric);
             let number =
                 |key: &str, value| self.number(format!("/claims/{at}/{key}"), value, measured::unit(metric));
@@ -71,7 +71,7 @@ impl Subject<'_> {
         };
         let columns = columns.into_iter().chain([Column::numbers("found of claimed", Unit::Share)]);
         // What is furthest off comes first.
-        let mut claims: Vec<(usize, &HeldClaim)> = self.effects.claims.iter().enumerate().collect();
+        let mut claims: Vec<(usize, &CheckedClaim)> = self.effects.claims.iter().enumerate().collect();
         claims.sort_by(|one, other| other.1.off().total_cmp(&one.1.off()));
         Table {
             title: "claims".into(),

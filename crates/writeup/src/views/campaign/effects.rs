@@ -14,7 +14,7 @@ const SHOWN: usize = 8;
 const RATIO_MOST: f64 = 1000.0;
 /// One change of one effect of one figure, by their places.
 #[derive(Clone, Copy)]
-pub(super) struct Told<'a> {
+pub(super) struct ShownChange<'a> {
     pub(super) figure: usize,
     pub(super) effect: usize,
     pub(super) change: usize,
@@ -22,25 +22,26 @@ pub(super) struct Told<'a> {
 }
 
 impl<'a> Subject<'a> {
-    fn told(self) -> Vec<Told<'a>> {
+    fn told(self) -> Vec<ShownChange<'a>> {
         let figures = self.effects.figures.iter().enumerate();
         let all = figures.flat_map(|(figure, of)| {
             of.effects.iter().enumerate().flat_map(move |(effect, own)| {
                 let changes = own.changes.iter().enumerate();
-                changes.map(move |(change, one)| Told { figure, effect, change, of: (of, own, one) })
+                changes.map(move |(change, one)| ShownChange { figure, effect, change, of: (of, own, one) })
             })
         });
         all.collect()
     }
 
     /// Of each effect that was found, its largest change; the largest first.
-    pub(super) fn largest_of_each(self) -> Vec<Told<'a>> {
-        let mut found: Vec<Told<'_>> = self.told().into_iter().filter(|told| told.of.1.found).collect();
+    pub(super) fn largest_of_each(self) -> Vec<ShownChange<'a>> {
+        let mut found: Vec<ShownChange<'_>> =
+            self.told().into_iter().filter(|told| told.of.1.found).collect();
         // Factors before interactions, and what points are about before their percentiles.
         let headlines = self.effects.headlines();
-        let rank = |told: &Told<'_>| (told.of.1.factors.len(), !headlines.contains(&told.figure));
+        let rank = |told: &ShownChange<'_>| (told.of.1.factors.len(), !headlines.contains(&told.figure));
         found.sort_by(|one, other| rank(one).cmp(&rank(other)).then(other.size().total_cmp(&one.size())));
-        let mut largest: Vec<Told<'_>> = Vec::new();
+        let mut largest: Vec<ShownChange<'_>> = Vec::new();
         for told in found {
             if !largest.iter().any(|known| known.of.1.factors == told.of.1.factors) {
                 largest.push(told);
@@ -57,7 +58,7 @@ impl<'a> Subject<'a> {
         // Figures with the largest effects, in the order of the plans.
         let size = |place: &usize| {
             let own = all.iter().filter(|told| told.figure == *place && told.of.1.found);
-            own.map(Told::size).fold(0.0, f64::max)
+            own.map(ShownChange::size).fold(0.0, f64::max)
         };
         let mut places: Vec<usize> = (0..self.effects.figures.len()).collect();
         places.sort_by(|one, other| size(other).total_cmp(&size(one)));
@@ -68,7 +69,7 @@ impl<'a> Subject<'a> {
             "each figure once, in the order of the plans"
         );
         let panels = places.into_iter().map(|place| {
-            let own: Vec<&Told<'_>> = all.iter().filter(|told| told.figure == place).collect();
+            let own: Vec<&ShownChange<'_>> = all.iter().filter(|told| told.figure == place).collect();
             (self.subject(&self.effects.figures[place]), Chart::Dots(changes(&own)))
         });
         Some(Figure {
@@ -87,7 +88,7 @@ impl<'a> Subject<'a> {
     }
 
     /// What of the effects has no place in the chart.
-    fn left_out(self, all: &[Told<'_>]) -> String {
+    fn left_out(self, all: &[ShownChange<'_>]) -> String {
         let figures = self.effects.figures.len();
         let of_figure = |place: usize| all.iter().filter(|told| told.figure == place).count();
         let most = (0..figures).map(of_figure).max().unwrap_or(0);
@@ -99,7 +100,7 @@ impl<'a> Subject<'a> {
 
     fn reading(self) -> Sentence {
         let largest = self.largest_of_each();
-        let found: Vec<String> = largest.iter().map(Told::name).collect();
+        let found: Vec<String> = largest.iter().map(ShownChange::name).collect();
         let mut not: Vec<String> = Vec::new();
         for told in self.told() {
             let name = told.name();
@@ -126,7 +127,7 @@ impl<'a> Subject<'a> {
 
     /// Which way each significant effect goes: a ratio of one figure hides that others go the other way.
     pub(super) fn ways(self) -> Option<Table> {
-        let row = |told: &Told<'_>| {
+        let row = |told: &ShownChange<'_>| {
             let (_, Effect { factors, .. }, change) = told.of;
             let directions = self.effects.directions(factors, change);
             let level = |at: usize| level_name(&factors[at], &change.levels[at]);
@@ -148,7 +149,7 @@ impl<'a> Subject<'a> {
         })
     }
 
-    fn effects_table(self, all: &[Told<'_>]) -> Table {
+    fn effects_table(self, all: &[ShownChange<'_>]) -> Table {
         let columns = vec![
             Column::words("effect"),
             Column::words("level"),
@@ -157,7 +158,7 @@ impl<'a> Subject<'a> {
             Column::numbers("ratio", Unit::Ratio),
             Column::words("significant"),
         ];
-        let row = |told: &Told<'_>| {
+        let row = |told: &ShownChange<'_>| {
             let (figure, effect, change) = told.of;
             let ends = (self.ratio(*told, "low", change.low), self.ratio(*told, "high", change.high));
             let ends = (change.low >= 1.0 / RATIO_MOST && change.high <= RATIO_MOST).then_some(ends);
@@ -201,7 +202,7 @@ fn factor_name(factor: &str) -> &str {
     }
 }
 
-impl Told<'_> {
+impl ShownChange<'_> {
     /// `raid × disks`
     fn name(&self) -> String {
         self.of.1.factors.iter().map(|factor| factor_name(factor)).collect::<Vec<_>>().join(" × ")
@@ -221,12 +222,12 @@ impl Told<'_> {
 }
 
 /// The effects of one figure, the largest first.
-fn changes(own: &[&Told<'_>]) -> Dots {
+fn changes(own: &[&ShownChange<'_>]) -> Dots {
     let mut largest = own.to_vec();
     largest.sort_by(|one, other| other.size().total_cmp(&one.size()));
     largest.truncate(SHOWN);
     debug_assert!(largest.is_sorted_by(|one, next| one.size() >= next.size()), "the largest comes first");
-    let row = |told: &&Told<'_>| Row {
+    let row = |told: &&ShownChange<'_>| Row {
         name: told.label(),
         dots: vec![Dot {
             series: usize::from(!told.of.1.found),

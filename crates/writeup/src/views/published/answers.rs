@@ -1,6 +1,6 @@
 //! Published figures beside their answers, as charts and as a table.
 
-use campaign::HeldFigure;
+use campaign::CheckedFigure;
 use chart::{Axis, Chart, Dot, Dots, Row, Scale, Unit};
 use report::{capital, grouped};
 
@@ -19,7 +19,7 @@ const MODEL: [&str; 4] = ["published", "model, foretold", "model, fitted to it",
 const MEASURED: [&str; 2] = ["published", "measured"];
 
 impl<'a> Group<'a> {
-    pub(super) fn figure(self, figures: &[(usize, &'a HeldFigure)]) -> Figure {
+    pub(super) fn figure(self, figures: &[(usize, &'a CheckedFigure)]) -> Figure {
         let rounds = match self.of.rounds {
             1 => "one round".to_owned(),
             rounds => format!("mean of {rounds} rounds, each with addresses of its own"),
@@ -40,14 +40,14 @@ impl<'a> Group<'a> {
     }
 
     /// A chart for each load that several figures are of, and one for each unit of the others.
-    fn panels(self, figures: &[(usize, &'a HeldFigure)]) -> Vec<(String, Chart)> {
-        let many = |figure: &HeldFigure| {
-            let same = |other: &&(usize, &HeldFigure)| {
+    fn panels(self, figures: &[(usize, &'a CheckedFigure)]) -> Vec<(String, Chart)> {
+        let many = |figure: &CheckedFigure| {
+            let same = |other: &&(usize, &CheckedFigure)| {
                 (&other.1.metric, &other.1.case.load) == (&figure.metric, &figure.case.load)
             };
             figures.iter().filter(same).count() >= OWN_CHART
         };
-        let panel = |one: &(usize, &'a HeldFigure)| {
+        let panel = |one: &(usize, &'a CheckedFigure)| {
             let own = many(one.1);
             let title = match own {
                 true => format!("{}: {}", capital(&one.1.case.load), measure(&one.1.metric)),
@@ -63,8 +63,8 @@ impl<'a> Group<'a> {
         drawn.collect()
     }
 
-    fn dots(self, figures: &[(usize, &HeldFigure)], is_by_array: bool) -> Dots {
-        let row = |(place, figure): &(usize, &HeldFigure)| {
+    fn dots(self, figures: &[(usize, &CheckedFigure)], is_by_array: bool) -> Dots {
+        let row = |(place, figure): &(usize, &CheckedFigure)| {
             let scaled = |value: f64| if figure.metric == "time" { value / 1e9 } else { value };
             let mut dots = vec![Dot { series: 0, value: scaled(figure.published), band: None }];
             dots.extend(figure.answer.map(scaled).map(|value| Dot {
@@ -102,7 +102,7 @@ impl<'a> Group<'a> {
     }
 
     /// The configurations of a figure; without the name of the array where all figures of the group are of one.
-    fn configurations(self, figure: &HeldFigure) -> String {
+    fn configurations(self, figure: &CheckedFigure) -> String {
         let words = configurations(figure);
         match self.only_array() {
             Some(array) => words.replace(&format!("{array}: "), ""),
@@ -110,11 +110,11 @@ impl<'a> Group<'a> {
         }
     }
 
-    fn table(self, figures: &[(usize, &HeldFigure)]) -> Table {
+    fn table(self, figures: &[(usize, &CheckedFigure)]) -> Table {
         let ratio = format!("{} / published", self.who());
         let columns =
             ["figure", "what", "configuration", "of", "published", self.who(), &ratio, "is", "source"];
-        let row = |(place, figure): &(usize, &HeldFigure)| {
+        let row = |(place, figure): &(usize, &CheckedFigure)| {
             vec![
                 Cell::words(&figure.id),
                 Cell::words(&figure.case.load),

@@ -1,6 +1,6 @@
 //! The course of an array's own work, with the published times on it.
 
-use campaign::HeldFigure;
+use campaign::CheckedFigure;
 use chart::{Axis, Chart, Line, Mark, Plot, Scale, Unit};
 use record::{ClaimKind, WorkCourse};
 use report::{capital, grouped};
@@ -16,7 +16,7 @@ struct Course<'a> {
     place: usize,
     at: usize,
     of: &'a WorkCourse,
-    figure: &'a HeldFigure,
+    figure: &'a CheckedFigure,
 }
 
 impl<'a> Course<'a> {

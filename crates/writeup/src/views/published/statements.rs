@@ -1,15 +1,15 @@
 //! Published bounds, orders and equalities, as a table.
 
-use campaign::HeldFigure;
+use campaign::CheckedFigure;
 
 use super::Group;
 use super::words::{claimed, configurations, has_value, holds};
 use crate::document::{Cell, Column, Table};
 
 impl<'a> Group<'a> {
-    pub(super) fn statements(self, statements: &[(usize, &HeldFigure)]) -> Table {
+    pub(super) fn statements(self, statements: &[(usize, &CheckedFigure)]) -> Table {
         let columns = ["what was said", "what", "claim", "published", "model", "holds"];
-        let row = |(place, figure): &(usize, &HeldFigure)| {
+        let row = |(place, figure): &(usize, &CheckedFigure)| {
             let said = if figure.case.about.is_empty() { &figure.id } else { &figure.case.about };
             vec![
                 Cell::words(said),

@@ -1,18 +1,18 @@
 //! The words of a published figure: what it is of, how it was asked for, and whether it holds.
 
-use campaign::HeldFigure;
+use campaign::CheckedFigure;
 use chart::Unit;
 use record::{ClaimKind, level_name};
 use report::distinct;
 
 /// Whether it holds, in words.
-pub(super) fn holds(figure: &HeldFigure) -> String {
+pub(super) fn holds(figure: &CheckedFigure) -> String {
     let word = figure.holds.map_or("inconclusive", |holds| if holds { "yes" } else { "no" });
     if figure.counts() { word.into() } else { format!("{word}; does not count") }
 }
 
 /// Which mark the model's answer has.
-pub(super) fn series(figure: &HeldFigure) -> usize {
+pub(super) fn series(figure: &CheckedFigure) -> usize {
     match (figure.counts(), figure.case.fits.is_empty()) {
         (false, _) => 3,
         (true, true) => 1,
@@ -21,7 +21,7 @@ pub(super) fn series(figure: &HeldFigure) -> usize {
 }
 
 /// How the model came to its answer, and whether it counts.
-pub(super) fn standing(figure: &HeldFigure) -> String {
+pub(super) fn standing(figure: &CheckedFigure) -> String {
     match (figure.counts(), figure.case.fits.as_str()) {
         (false, _) => format!("does not count: {}", figure.case.listed),
         (true, "") => "foretold".into(),
@@ -30,7 +30,7 @@ pub(super) fn standing(figure: &HeldFigure) -> String {
 }
 
 /// Whether a statement has a value of its own, and is not an order or an equality alone.
-pub(super) fn has_value(figure: &HeldFigure) -> bool {
+pub(super) fn has_value(figure: &CheckedFigure) -> bool {
     match figure.case.kind {
         ClaimKind::Order => figure.published > 1.0,
         ClaimKind::Equal => false,
@@ -40,7 +40,7 @@ pub(super) fn has_value(figure: &HeldFigure) -> bool {
 
 /// `at most + 10 %, MB/s`: with what the published figure leaves open, so that nobody takes a model beyond it for a
 /// mistake of the table.
-pub(super) fn claimed(figure: &HeldFigure) -> String {
+pub(super) fn claimed(figure: &CheckedFigure) -> String {
     let sign = match figure.case.kind {
         ClaimKind::Least => " − ",
         ClaimKind::Most | ClaimKind::Equal => " + ",
@@ -61,7 +61,7 @@ pub(super) fn claimed(figure: &HeldFigure) -> String {
     }
 }
 
-fn relation(figure: &HeldFigure) -> &'static str {
+fn relation(figure: &CheckedFigure) -> &'static str {
     match figure.case.kind {
         ClaimKind::Figure => "the same",
         ClaimKind::Least => "at least",
@@ -73,7 +73,7 @@ fn relation(figure: &HeldFigure) -> &'static str {
 }
 
 /// `RAID 10, disks 6, protocol iscsi`, of several `… against …`.
-pub(super) fn configurations(figure: &HeldFigure) -> String {
+pub(super) fn configurations(figure: &CheckedFigure) -> String {
     distinct(figure.case.arrays.iter().map(|array| configuration(array))).join("; against ")
 }
 

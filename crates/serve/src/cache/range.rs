@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Sectors of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SectorRange {
     /// The set.
     pub set: u32,
     /// The first sector that hosts see.
@@ -17,7 +17,7 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Where.
-    pub place: Place,
+    pub place: SectorRange,
     /// What.
     pub data: Vec<u8>,
 }
@@ -30,7 +30,7 @@ pub struct Wanted {
     /// What has been here for so long.
     pub age: Duration,
     /// What lies there, in whole or in part.
-    pub only: Option<Place>,
+    pub only: Option<SectorRange>,
     /// What had been taken by then.
     pub up_to: u64,
 }
@@ -42,8 +42,8 @@ impl Default for Wanted {
 }
 
 /// Ranges that follow each other as one.
-pub(super) fn joined(places: impl Iterator<Item = Place>) -> Vec<Place> {
-    let mut all: Vec<Place> = places.collect();
+pub(super) fn joined(places: impl Iterator<Item = SectorRange>) -> Vec<SectorRange> {
+    let mut all: Vec<SectorRange> = places.collect();
     all.sort_unstable();
     all.dedup_by(|next, last| {
         let is_next = last.set == next.set && last.lba + last.sectors == next.lba;

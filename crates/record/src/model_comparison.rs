@@ -4,7 +4,7 @@ use crate::Figure;
 
 /// One workload of a point, measured and modelled.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Held {
+pub struct ModelComparison {
     /// The point's number.
     pub index: u32,
     /// Its name, with the workload's where there are several.

@@ -10,33 +10,33 @@ use crate::{Address, LibraryError};
 
 /// Where a library is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// In a SQLite file.
     File(PathBuf),
     /// In a database of a PostgreSQL server.
     Server(Address),
 }
 
-impl From<PathBuf> for Place {
+impl From<PathBuf> for Location {
     /// What begins as the address of a server is one; anything else is a file.
-    fn from(path: PathBuf) -> Place {
+    fn from(path: PathBuf) -> Location {
         let address = path.to_str().and_then(Address::of);
-        address.map_or(Place::File(path), Place::Server)
+        address.map_or(Location::File(path), Location::Server)
     }
 }
 
-impl From<&Path> for Place {
-    fn from(path: &Path) -> Place {
+impl From<&Path> for Location {
+    fn from(path: &Path) -> Location {
         path.to_path_buf().into()
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     /// Without a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::File(path) => path.display().fmt(f),
-            Place::Server(address) => address.fmt(f),
+            Location::File(path) => path.display().fmt(f),
+            Location::Server(address) => address.fmt(f),
         }
     }
 }

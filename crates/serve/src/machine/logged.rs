@@ -9,7 +9,7 @@ const MOST_CORRECTED: u64 = 100;
 
 /// What the log has named since a pass was begun last.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Logged {
     unreadable: HashSet<(u32, u64)>,
     corrected: HashMap<u32, u64>,
 }
@@ -25,10 +25,10 @@ pub(super) enum Telling {
     Nothing,
 }
 
-impl Told {
+impl Logged {
     /// A pass begins: it tells what it finds.
     pub fn forget(&mut self) {
-        *self = Told::default();
+        *self = Logged::default();
     }
 
     /// Whether the log is to say that a sector of a bay is unreadable.
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_hundred_corrections_of_a_bay_are_named_and_then_that_there_are_more() {
-        let mut told = Told::default();
+        let mut told = Logged::default();
         let said: Vec<Telling> = (0..103).map(|_| told.corrected(3)).collect();
         assert!(said[..100].iter().all(|telling| *telling == Telling::Whole));
         assert_eq!(said[100..], [Telling::More, Telling::Nothing, Telling::Nothing]);
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_sector_is_called_unreadable_once() {
-        let mut told = Told::default();
+        let mut told = Logged::default();
         assert_eq!([told.is_new(0, 7), told.is_new(0, 7), told.is_new(1, 7)], [true, false, true]);
     }
 }

@@ -2,7 +2,7 @@
 
 /// Something that is asked, in the order in which hdparm prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Asked {
+pub enum Query {
     /// `--dco-identify`.
     Configuration,
     /// `--read-sector`.
@@ -53,29 +53,29 @@ pub enum Asked {
     HighestSector,
 }
 
-impl Asked {
+impl Query {
     /// What is asked where no option says anything, and with `-v`.
-    pub(super) const DEFAULTS: [Asked; 8] = [
-        Asked::Multiple,
-        Asked::Width,
-        Asked::Unmask,
-        Asked::Dma,
-        Asked::KeepSettings,
-        Asked::ReadOnly,
-        Asked::ReadAhead,
-        Asked::Geometry,
+    pub(super) const DEFAULTS: [Query; 8] = [
+        Query::Multiple,
+        Query::Width,
+        Query::Unmask,
+        Query::Dma,
+        Query::KeepSettings,
+        Query::ReadOnly,
+        Query::ReadAhead,
+        Query::Geometry,
     ];
 
     /// Whether nothing is said where it is asked by default and there is no answer.
     pub fn is_of_old_drivers(self) -> bool {
-        self <= Asked::NoWriteErrors
+        self <= Query::NoWriteErrors
     }
 
     /// The line of a number that a driver keeps.
     pub fn number(self, value: u64) -> String {
         let switch = if value == 0 { "(off)" } else { "(on)" };
         match self {
-            Asked::Width => {
+            Query::Width => {
                 let what = match value {
                     0 => "default",
                     1 => "32-bit",
@@ -86,26 +86,26 @@ impl Asked {
                 };
                 format!(" IO_support    ={value:3} ({what})\n")
             }
-            Asked::Dma if value == 8 => " using_dma     =  8 (DMA-Assisted-PIO)\n".into(),
+            Query::Dma if value == 8 => " using_dma     =  8 (DMA-Assisted-PIO)\n".into(),
             _ => format!(" {:14}= {value:2} {switch}\n", self.label()),
         }
     }
 
     fn label(self) -> &'static str {
         match self {
-            Asked::Multiple => "multcount",
-            Asked::Width => "IO_support",
-            Asked::Unmask => "unmaskirq",
-            Asked::Dma => "using_dma",
-            Asked::QueueDepth => "queue_depth",
-            Asked::KeepSettings => "keepsettings",
-            Asked::NoWriteErrors => "nowerr",
-            Asked::ReadOnly => "readonly",
-            Asked::ReadAhead => "readahead",
-            Asked::LookAhead => "look-ahead",
-            Asked::WriteCache => "write-caching",
-            Asked::Acoustic => "acoustic",
-            Asked::PowerManagement => "APM_level",
+            Query::Multiple => "multcount",
+            Query::Width => "IO_support",
+            Query::Unmask => "unmaskirq",
+            Query::Dma => "using_dma",
+            Query::QueueDepth => "queue_depth",
+            Query::KeepSettings => "keepsettings",
+            Query::NoWriteErrors => "nowerr",
+            Query::ReadOnly => "readonly",
+            Query::ReadAhead => "readahead",
+            Query::LookAhead => "look-ahead",
+            Query::WriteCache => "write-caching",
+            Query::Acoustic => "acoustic",
+            Query::PowerManagement => "APM_level",
             _ => "",
         }
     }
@@ -119,17 +119,17 @@ impl Asked {
             true => self.number(on.into()),
         };
         match self {
-            Asked::LookAhead => switch(has(82, 6), has(85, 6)),
-            Asked::WriteCache => switch(has(82, 5), has(85, 5)),
-            Asked::PowerManagement if !has(83, 3) => " APM_level\t= not supported\n".into(),
-            Asked::PowerManagement if !has(86, 3) => " APM_level\t= off\n".into(),
-            Asked::PowerManagement => format!(" APM_level\t= {}\n", words[91] & 0xff),
-            Asked::WriteReadVerify => match has(119, 1) {
+            Query::LookAhead => switch(has(82, 6), has(85, 6)),
+            Query::WriteCache => switch(has(82, 5), has(85, 5)),
+            Query::PowerManagement if !has(83, 3) => " APM_level\t= not supported\n".into(),
+            Query::PowerManagement if !has(86, 3) => " APM_level\t= off\n".into(),
+            Query::PowerManagement => format!(" APM_level\t= {}\n", words[91] & 0xff),
+            Query::WriteReadVerify => match has(119, 1) {
                 true => format!(" write-read-verify = {:2}\n", words[120] & 2),
                 false => " write-read-verify = not supported\n".into(),
             },
-            Asked::Acoustic if !has(83, 9) => switch(false, false),
-            Asked::Acoustic => {
+            Query::Acoustic if !has(83, 9) => switch(false, false),
+            Query::Acoustic => {
                 format!(" {label:14}={:3} (128=quiet ... 254=fast)\n", words[94] & 0xff)
             }
             _ => String::new(),

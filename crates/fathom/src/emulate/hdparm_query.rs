@@ -7,7 +7,7 @@ use std::path::Path;
 
 use formats::Refusal;
 use formats::hdparm::{
-    Alone, Asked, Command, HighestSector, Place, SECURITY, configuration, details, dump, dump_bytes,
+    Alone, Command, FileExtent, HighestSector, Query, SECURITY, configuration, details, dump, dump_bytes,
     geometry, highest_sector, identity, maker_is_hitachi, places, power, read_words, temperature,
 };
 use host::drive::{self, Kept, NativeCommand};
@@ -42,12 +42,12 @@ pub fn answer(command: &Command, device: &str, size: u64) -> Result<Ending, Fail
                 let what = format!("{call}: {}", plain(&error));
                 match *asked {
                     // The original says so and goes on.
-                    Asked::Configuration => {
+                    Query::Configuration => {
                         terminal::say(&what);
                         continue;
                     }
                     // Not to know is an answer.
-                    Asked::Power => print(&power(None))?,
+                    Query::Power => print(&power(None))?,
                     _ => terminal::say(&what),
                 }
                 let code = error.raw_os_error().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
@@ -65,23 +65,23 @@ fn plain(error: &io::Error) -> String {
 }
 
 /// The driver's number that is asked for, where it is one.
-fn kept_of(asked: Asked) -> Option<Kept> {
+fn kept_of(asked: Query) -> Option<Kept> {
     Some(match asked {
-        Asked::Multiple => Kept::Multiple,
-        Asked::Width => Kept::Width,
-        Asked::Unmask => Kept::Unmask,
-        Asked::Dma => Kept::Dma,
-        Asked::KeepSettings => Kept::KeepSettings,
-        Asked::NoWriteErrors => Kept::NoWriteErrors,
-        Asked::ReadOnly => Kept::ReadOnly,
-        Asked::ReadAhead => Kept::ReadAhead,
+        Query::Multiple => Kept::Multiple,
+        Query::Width => Kept::Width,
+        Query::Unmask => Kept::Unmask,
+        Query::Dma => Kept::Dma,
+        Query::KeepSettings => Kept::KeepSettings,
+        Query::NoWriteErrors => Kept::NoWriteErrors,
+        Query::ReadOnly => Kept::ReadOnly,
+        Query::ReadAhead => Kept::ReadAhead,
         _ => return None,
     })
 }
 
 impl Open<'_> {
     /// The answer as text, or what failed and why.
-    fn told(&self, asked: Asked) -> Result<String, (String, io::Error)> {
+    fn told(&self, asked: Query) -> Result<String, (String, io::Error)> {
         let failed = |call: &str| {
             let what = format!(" {call} failed");
             move |error: io::Error| (what, error)
@@ -92,32 +92,32 @@ impl Open<'_> {
         }
         let words = || drive::identity(&self.file).map_err(failed("HDIO_GET_IDENTITY"));
         Ok(match asked {
-            Asked::QueueDepth => {
+            Query::QueueDepth => {
                 let (file, depth) = drive::queue_depth(Path::new(self.name));
                 asked.number(depth.map_err(|error| (file.display().to_string(), error))?)
             }
-            Asked::Geometry => {
+            Query::Geometry => {
                 let found = drive::geometry(&self.file).map_err(failed("HDIO_GETGEO"))?;
                 geometry(found.heads, found.sectors, self.size / 512, found.start)
             }
-            Asked::Power => power(Some(drive::power_mode(&self.file).map_err(failed("HDIO_DRIVE_CMD"))?)),
-            Asked::Configuration => configuration(
+            Query::Power => power(Some(drive::power_mode(&self.file).map_err(failed("HDIO_DRIVE_CMD"))?)),
+            Query::Configuration => configuration(
                 &drive::configuration(&self.file).map_err(failed("HDIO_DRIVE_CMD(dco_identify)"))?,
             ),
-            Asked::Sector => self.sector().map_err(|error| ("FAILED".into(), error))?,
-            Asked::Temperature => {
+            Query::Sector => self.sector().map_err(|error| ("FAILED".into(), error))?,
+            Query::Temperature => {
                 let found = self.temperature().map_err(failed("HDIO_DRIVE_CMD(hitachisensecondition)"))?;
                 temperature(found.0, found.1)
             }
-            Asked::Words => or_silent(words(), dump)?,
-            Asked::RawWords => or_silent(words(), |words| self.keep(words))?,
-            Asked::HighestSector => match words() {
+            Query::Words => or_silent(words(), dump)?,
+            Query::RawWords => or_silent(words(), |words| self.keep(words))?,
+            Query::HighestSector => match words() {
                 Ok(words) => self.highest_sector(&words)?,
                 Err((_, error)) if is_of_another_kind(&error) => String::new(),
                 Err(failed) => return Err(failed),
             },
-            Asked::Identity => identity(&words()?),
-            Asked::Details => or_silent(words(), details)?,
+            Query::Identity => identity(&words()?),
+            Query::Details => or_silent(words(), details)?,
             _ => or_silent(words(), |words| asked.setting(words))?,
         })
     }
@@ -199,9 +199,9 @@ fn placed(name: &str) -> io::Result<String> {
         .unwrap_or(512);
     // Sectors of the system have 512 bytes, whatever the disk's have.
     let start = number(&format!("{device}/start")).unwrap_or(0) * 512 / sector;
-    let found: Vec<Place> = host::scratch::places(&file)?
+    let found: Vec<FileExtent> = host::scratch::places(&file)?
         .into_iter()
-        .map(|place| Place {
+        .map(|place| FileExtent {
             at: place.at.get(),
             lies: place.lies.map(|(at, length)| (at.get(), length.get())),
         })
