@@ -7,13 +7,14 @@ use std::ops::{Bound, RangeBounds};
 
 use units::Instant;
 
+use super::runs::Runs;
 use super::stripes::Key;
 use crate::slab::Slab;
 
 /// What of a stripe is dirty.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Dirty {
-    pub grains: u128,
+    pub runs: Runs,
     /// When the first of it was written.
     pub born: Instant,
     pub touched: Instant,
@@ -71,10 +72,11 @@ impl DirtyStripes {
     /// Nothing of a stripe is dirty any more; what of it was.
     pub fn remove(&mut self, key: Key) -> Option<Dirty> {
         let place = self.places.remove(&packed(key))?;
+        let dirty = std::mem::take(&mut self.stripes[place]);
         self.stripes.give(place);
-        debug_assert_ne!(self.stripes[place].grains, 0, "something of a stripe is dirty");
+        debug_assert!(!dirty.runs.is_empty(), "something of a stripe is dirty");
         debug_assert_eq!(self.places.len(), self.stripes.in_use(), "a stripe has one place");
-        Some(self.stripes[place])
+        Some(dirty)
     }
 
     /// The lowest within bounds.

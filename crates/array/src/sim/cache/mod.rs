@@ -19,10 +19,12 @@ use crate::tags::Tags;
 
 use dirty::{Dirty, DirtyStripes};
 use flushes::Flushes;
+use runs::{NONE, Runs};
 use stripes::{Key, Passed, StripeCut};
 
 mod dirty;
 mod flushes;
+mod runs;
 mod stripes;
 #[cfg(test)]
 mod tests;
@@ -72,7 +74,7 @@ pub struct DestageBatch {
     pub set: u32,
     /// By its place among the transfers of the cache.
     pub transfer: u32,
-    /// Of dirty grains.
+    /// Of what is dirty of it.
     pub bytes: u64,
     /// Whether it writes a stripe with parity of which all is known.
     pub is_known: bool,
@@ -218,16 +220,15 @@ impl Cache {
         let stripes = partner.stripes_of(volume);
         let cut = self.cuts[volume.set as usize];
         while let Some(key) = partner.dirty.first_of(stripes.clone()) {
-            let Some(Dirty { grains, touched, born, .. }) = partner.dirty.remove(key) else { break };
-            partner.dirty_bytes -= cut.bytes(grains);
+            let Some(Dirty { runs, touched, born, .. }) = partner.dirty.remove(key) else { break };
+            partner.dirty_bytes -= runs.sectors() * SECTOR_BYTES;
             let since = self.flushes.come();
             let entry = self.dirty.get_or_begin(key, || {
                 self.ages.push_back((born, key));
-                Dirty { grains: 0, born, touched, since }
+                Dirty { runs: Runs::default(), born, touched, since }
             });
-            self.dirty_bytes += cut.bytes(grains & !entry.grains);
-            entry.grains |= grains;
-            if entry.grains == cut.all() {
+            self.dirty_bytes += entry.runs.add(&runs) * SECTOR_BYTES;
+            if entry.runs.is_all(cut.stripe) {
                 self.full.push_back(key);
             }
         }
@@ -416,17 +417,15 @@ impl Cache {
             let number = at / cut.stripe;
             let begins = number * cut.stripe;
             let until = to.min(begins + cut.stripe);
-            let grains = cut.grains(at - begins, until - begins);
             let since = self.flushes.come();
             let entry = self.dirty.get_or_begin((set, number), || {
                 self.ages.push_back((now, (set, number)));
-                Dirty { grains: 0, born: now, touched: now, since }
+                Dirty { runs: Runs::default(), born: now, touched: now, since }
             });
-            let new = grains & !entry.grains;
-            entry.grains |= grains;
+            let new = entry.runs.insert(at - begins, until - begins);
             entry.touched = now;
-            self.dirty_bytes += cut.bytes(new);
-            if new != 0 && entry.grains == cut.all() {
+            self.dirty_bytes += new * SECTOR_BYTES;
+            if new > 0 && entry.runs.is_all(cut.stripe) {
                 self.full.push_back((set, number));
             }
             at = until;
@@ -461,12 +460,12 @@ impl Cache {
         };
         let dirty = self.dirty.remove(key)?;
         let cut = self.cuts[key.0 as usize];
-        let is_known = cut.parity && (dirty.grains | self.passed.known(key)) == cut.all();
+        let is_known = cut.parity && dirty.runs.complete(self.passed.known(key), cut.stripe);
         let reads_first = cut.parity && !is_known;
-        self.passed.keep(key, dirty.grains, cut.kept);
+        self.passed.keep(key, &dirty.runs, cut.kept);
         self.reading += u32::from(reads_first);
-        cut.runs(dirty.grains, key.1, extents);
-        let bytes = cut.bytes(dirty.grains);
+        cut.extents(&dirty.runs, key.1, extents);
+        let bytes = dirty.runs.sectors() * SECTOR_BYTES;
         self.dirty_bytes -= bytes;
         self.destaging_bytes += bytes;
         self.destaging += 1;
@@ -503,8 +502,8 @@ impl Cache {
         // (`raid5_activate_delayed`).
         *released = if self.reading == 0 { hurried.len() } else { (*released).min(hurried.len()) };
         let reads_nothing = |key: &Key| {
-            let grains = dirty.get(*key).map_or(0, |dirty| dirty.grains);
-            (grains | passed.known(*key)) == cuts[key.0 as usize].all()
+            let runs = dirty.get(*key).map_or(&NONE, |dirty| &dirty.runs);
+            runs.complete(passed.known(*key), cuts[key.0 as usize].stripe)
         };
         let mut each = hurried.iter().enumerate();
         let free = each

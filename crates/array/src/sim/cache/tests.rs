@@ -498,3 +498,18 @@ fn without_parity_a_part_of_a_stripe_reads_nothing_first() {
     };
     assert!(reads_first(Level::Raid5, 5) && !reads_first(Level::Raid0, 4));
 }
+
+#[test]
+fn what_leaves_is_what_was_written_however_many_disks_a_stripe_has() {
+    for disks in 2..=16 {
+        let geometry = Geometry::new(SetSpec::new(Level::Raid0, disks, Sectors(256), Sectors(1 << 20)));
+        let geometry = geometry.expect("a set of these");
+        let mut cache = Cache::new(&cache(Bytes::MIB * 64).params, std::iter::once(&geometry));
+        let mut extents = Vec::new();
+        assert!(cache.write(Instant::START, 0, 128, 256), "the second half of the first chunk");
+        cache.urge(ALL);
+        cache.destage(Instant::START, true, &mut extents).expect("somebody waits for it");
+        assert_eq!(extents, [Extent { lba: Lba(128), sectors: Sectors(128) }], "{disks} disks");
+        assert_eq!(cache.dirty_bytes(), 64 << 10, "{disks} disks");
+    }
+}
