@@ -40,6 +40,17 @@ impl Backlog {
         self.until.max(first + work).max(last + tail)
     }
 
+    /// The same for something of which `flow` at the most has passed before `ready`, as far as nothing else was booked then: a
+    /// transfer that has kept pace with what came before it.
+    pub fn book_after(&mut self, now: Instant, ready: Instant, flow: Nanos, work: Nanos) -> Instant {
+        debug_assert!(flow <= work, "no more can have passed than there is");
+        let begun = Instant::from_nanos(ready.nanos().saturating_sub(flow.get()));
+        let passed = now.saturating_since(self.until.max(begun)).min(flow);
+        self.until = self.until.max(now) + work.saturating_sub(passed);
+        self.busy_ns += work.get();
+        self.until.max(begun + work)
+    }
+
     /// When all that is booked would end, were it ready.
     pub fn until(&self) -> Instant {
         self.until

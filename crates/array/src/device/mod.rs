@@ -118,17 +118,32 @@ impl Device {
         }
     }
 
-    /// Takes a command.
+    /// Takes a command, all of whose data are there when it is.
     pub fn submit(&mut self, now: Instant, command: Command) -> Submitted {
+        self.submit_behind(now, command, Nanos::ZERO)
+    }
+
+    /// Takes a command; the data of a write had flowed towards it for `flow` when the last of them were there, so that what the
+    /// interface of a flash drive takes for them has passed meanwhile.
+    pub fn submit_behind(&mut self, now: Instant, command: Command, flow: Nanos) -> Submitted {
         match self {
             Device::Rotating(drive) => match drive.answer_beside(now, command) {
                 Some(end) => Submitted::Ends(end),
                 None => Submitted::Queued(drive.submit(now, command)),
             },
-            Device::Flash(drive) => Submitted::Ends(drive.submit(now, command)),
+            Device::Flash(drive) => Submitted::Ends(drive.submit_behind(now, command, flow)),
             Device::CachedFlash(device) => Submitted::Ends(device.submit(now, command)),
             Device::Queue(queue) => Submitted::Ends(queue.submit(now, command)),
             Device::Fitted(fitted) => Submitted::Ends(fitted.submit(now, command)),
+        }
+    }
+
+    /// How long the data of a read that ends have flowed from it: the transfer over the interface of a flash drive, which begins
+    /// with the first page. `None`: not known of another device.
+    pub fn transfer(&self, command: Command) -> Option<Nanos> {
+        match self {
+            Device::Flash(drive) => Some(drive.transfer(command)),
+            _ => None,
         }
     }
 

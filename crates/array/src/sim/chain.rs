@@ -19,6 +19,9 @@ pub struct Operation {
     pub class: Class,
     /// The set on which background work must know when it ends.
     pub beside_work: Option<u32>,
+    /// How long its data had flowed when the last of them were there: those of a write when it began, those of a read when it
+    /// ended. What follows keeps pace with them.
+    pub flow: Nanos,
     /// The way of the chain that has ended last.
     pub trace: LatencyTrace,
 }
@@ -32,6 +35,7 @@ impl Default for Operation {
             controller: 0,
             class,
             beside_work: None,
+            flow: Nanos::ZERO,
             trace: LatencyTrace::default(),
         }
     }
@@ -44,7 +48,7 @@ impl Operation {
         debug_assert_eq!(self.chains, 0, "an operation that is used again must have ended");
         (self.owner, self.chains) = (spec.owner, chains);
         (self.controller, self.class) = (spec.controller, spec.class);
-        self.beside_work = None;
+        (self.beside_work, self.flow) = (None, spec.flow);
         if has_trace {
             self.trace.begin(spec.ready);
         }
@@ -125,6 +129,8 @@ pub struct Chain {
     pub checks: Vec<MemberCommand>,
     /// Whether it has a lock to give back.
     pub locks: bool,
+    /// How long what it writes had flowed when the last of it was there; nothing where it is computed first, or held.
+    pub flow: Nanos,
     /// Its way so far, and from there that of the command of the present phase that will end last, of several whose
     /// ends are known.
     pub trace: LatencyTrace,

@@ -552,10 +552,10 @@ impl Sim {
         while let Some(freed) = self.array.back.freed.pop() {
             self.array.write_freed(&mut self.traffic, freed);
         }
-        while let Some(Ended { owner, trace }) = self.array.back.done.pop() {
+        while let Some(Ended { owner, trace, flow }) = self.array.back.done.pop() {
             match owner {
                 Owner::Request(place) => {
-                    if self.array.fetched(&mut self.traffic, place, trace.as_deref()) {
+                    if self.array.fetched(&mut self.traffic, place, flow, trace.as_deref()) {
                         self.deliver(place);
                     }
                 }

@@ -4,7 +4,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use units::Instant;
+use units::{Instant, Nanos};
 use workload::{Errno, Op, Token};
 
 use crate::latency::{LatencyTrace, Stage};
@@ -108,6 +108,8 @@ pub struct HostRequest {
     pub accepted: bool,
     /// When it was sent.
     pub sent: Instant,
+    /// How long its data had flowed to the controller when the last of them were there, where they pass through it.
+    pub flow: Nanos,
     /// Where it is going.
     pub leg: Leg,
     /// Wires that carry it there.
@@ -155,6 +157,7 @@ impl Default for HostRequest {
             arrived: false,
             accepted: false,
             sent: Instant::START,
+            flow: Nanos::ZERO,
             leg: Leg::Out,
             wires: 0,
             due: Instant::START,

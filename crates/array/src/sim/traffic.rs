@@ -103,10 +103,18 @@ impl Traffic {
         self.depart(place, true)
     }
 
+    /// Notes how long the data of a write, which are at their controller now, have flowed there.
+    pub fn note_flow(&mut self, place: u32) {
+        let HostRequest { op, len, link, .. } = self.requests[place];
+        let link = self.network.link(link).filter(|_| op == Op::Write);
+        self.requests[place].flow = link.map_or(Nanos::ZERO, |link| link.params.send(u64::from(len)));
+    }
+
     /// Sends the answer of a part that carries no data or failed, at `ready`.
     ///
     /// It never ends at once, even where nothing takes time: a job's requests would end while it still plans them.
     pub fn respond(&mut self, place: u32, ready: Instant) {
+        let ready = ready.max(self.time.now());
         let at_once = self.send_back(place, ready, ready, false);
         debug_assert!(!at_once, "an answer without data must take an event");
     }
@@ -135,7 +143,7 @@ impl Traffic {
         let HostRequest { op, len, link, host, .. } = self.requests[place];
         let bytes = self.protocol.header.get() + if op == Op::Read { u64::from(len) } else { 0 };
         let distance = self.distance();
-        let (first, last) = (first.max(now) + distance, last.max(now) + distance);
+        let (first, last) = (first + distance, last.max(now) + distance);
         let flow = self.flow(place, distance);
         self.start_leg(place, Leg::Back);
         self.not_before(place, last.max(flow));

@@ -312,7 +312,8 @@ impl Works {
         self.units[place] = UnitInFlight { work: number, unit: Some(unit), launched: now };
         let BackgroundWork { set, controller, .. } = *work;
         let owner = Owner::Background(place);
-        let spec = OperationSpec { set, owner, class: Class::Background, controller, ready: now };
+        let spec =
+            OperationSpec { set, owner, class: Class::Background, controller, ready: now, flow: Nanos::ZERO };
         back.launch(time, spec, &self.plan);
         true
     }

@@ -38,3 +38,36 @@ fn every_shipped_array_answers_small_and_large_requests() {
         }
     }
 }
+
+#[test]
+fn a_large_read_of_flash_takes_its_first_page_and_then_its_slowest_stage_wherever_that_lies() {
+    let spec = array::spec::array(&Shipped, "cm4-x1").expect("a shipped array");
+    let (_, channel) = spec.topology.channel.expect("it has a channel");
+    let link = spec.topology.link.expect("it has a link");
+    let array::device::DeviceParams::Flash(flash) = &spec.topology.models[0] else {
+        panic!("its drive is flash")
+    };
+    let first = flash.read_page.iter().min().expect("a page takes time").as_secs_f64();
+    for factor in [0.1, 1.0, 10.0] {
+        let mut topology = spec.topology.clone();
+        let (rate, params) = (units::BytesPerSecond::new(channel.rate.get() * factor), channel);
+        topology.channel = Some((1, array::link::LinkParams { rate, ..params }));
+        let mut sim = Sim::new(&topology, 1).expect("possible");
+        let size = sim.lun_sizes()[0];
+        let ask = Ask {
+            pattern: Pattern::RandomWithRepeats,
+            size: Bytes::MIB,
+            reads: 1.0,
+            depth: 1,
+            ops: 200,
+            rate: None,
+            seed: 1,
+        };
+        let outcome = sim.run(vec![client(&ask, size)]);
+        let each = (outcome.until - outcome.from).as_secs_f64() / 200.0;
+        let slowest = 1_048_576.0 / link.rate.get().min(rate.get());
+        // Commands, processors, and of a stage behind a slower one a burst of 64 KiB.
+        let rest = 65_536.0 / link.rate.get() + 250e-6;
+        assert!((slowest + first..slowest + first + rest).contains(&each), "{factor}: {each} for {slowest}");
+    }
+}

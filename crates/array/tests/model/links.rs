@@ -130,3 +130,47 @@ fn events_of_equal_requests_alone_on_a_link_are_two_for_the_link_and_one_for_the
     let outcome = run(&behind(1), &[reads(Bytes::MIB, 1, 1_000)]);
     assert!(outcome.events <= 3_000, "{}", outcome.events);
 }
+
+/// Milliseconds of a request of 1 MiB, alone, between a link of 100 MB/s and a channel of `channel` MB/s.
+fn through(reads: f64, channel: f64, change: impl Fn(&mut Topology)) -> f64 {
+    let mut topology = behind(1);
+    let link = topology.link.expect("there is a link");
+    let rate = BytesPerSecond::new(channel * 1e6);
+    topology.channel = Some((1, LinkParams { rate, write_rate: rate, ..link }));
+    change(&mut topology);
+    let ask = Ask { reads, ..self::reads(Bytes::MIB, 1, 50) };
+    let outcome = run(&topology, std::slice::from_ref(&ask));
+    (outcome.until - outcome.from).as_secs_f64() * 1e3 / ask.ops as f64
+}
+
+#[test]
+fn what_passes_through_takes_as_long_as_its_slowest_stage_and_a_burst_and_what_is_held_as_all_of_them() {
+    for reads in [0.0, 1.0] {
+        for channel in [100.0, 400.0, 50.0] {
+            let slowest = 1048.576 / f64::min(channel, 100.0) - 1e-6;
+            let passed = through(reads, channel, |_| ());
+            // The other stage has a burst of 64 KiB left, or a sector.
+            let rest = 0.656 * 100.0 / f64::min(channel, 100.0) + 0.01;
+            assert!((slowest..slowest + rest).contains(&passed), "{reads} {channel}: {passed} for {slowest}");
+            let both = 10.485_76 + 1048.576 / channel - 1e-6;
+            let moved = through(reads, channel, |all| all.controller.copy = Some(BytesPerSecond::new(1e15)));
+            assert!((both..both + 0.01).contains(&moved), "{reads} {channel}: {moved} for {both}");
+        }
+    }
+}
+
+#[test]
+fn several_that_pass_through_at_once_are_no_faster_than_the_link() {
+    for depth in [2, 8] {
+        let mut topology = behind(1);
+        let link = topology.link.expect("there is a link");
+        topology.channel = Some((1, link));
+        for reads in [0.0, 1.0] {
+            let ask = Ask { reads, ..self::reads(Bytes::MIB, depth, 400) };
+            let outcome = run(&topology, std::slice::from_ref(&ask));
+            let mb_s = ask.ops as f64 * 1.048_576 / (outcome.until - outcome.from).as_secs_f64();
+            // The first and the last of them have a stage to themselves.
+            assert!((94.0..100.001).contains(&mb_s), "{depth} {reads}: {mb_s}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use array::sim::{
     BackEnd, Ended, Engine, Event, OperationSpec, Owner, RunOutcome, Set, Sim, Timeline, Topology,
 };
 use units::convert::{narrow, truncated};
-use units::{Bytes, Instant, Lba, Sectors};
+use units::{Bytes, Instant, Lba, Nanos, Sectors};
 use workload::Op;
 use workload::spec::Pattern;
 
@@ -99,7 +99,8 @@ fn t2_means(count: usize) -> [f64; 3] {
                 let (arrived, lba, reads) = next;
                 let class = if reads { Class::HostRead } else { Class::HostWrite };
                 let owner = Owner::Request(narrow::<u32>(requests.len()));
-                let spec = OperationSpec { set: 0, owner, class, controller: 0, ready: now };
+                let spec =
+                    OperationSpec { set: 0, owner, class, controller: 0, ready: now, flow: Nanos::ZERO };
                 requests.push((arrived, reads));
                 let started = if reads {
                     back.read(&mut time, spec, lba, Sectors(16))

@@ -1,7 +1,7 @@
 //! What leaves the caches: destages, what follows a transfer, and what is written out or forgotten at one stroke.
 
 use units::convert::narrow;
-use units::{Bytes, Instant, SECTOR_BYTES};
+use units::{Bytes, Instant, Nanos, SECTOR_BYTES};
 
 use crate::latency::{LatencyTrace, Stage};
 use crate::meter::Class;
@@ -42,7 +42,7 @@ impl Array {
             let engine = &mut self.back.engines[controller as usize];
             let (ready, _) = engine.cross(now, now, engine.crossing(batch.bytes), class);
             let owner = Owner::Cache { controller, transfer: batch.transfer };
-            let spec = OperationSpec { set: batch.set, owner, class, controller, ready };
+            let spec = OperationSpec { set: batch.set, owner, class, controller, ready, flow: Nanos::ZERO };
             let written = match batch.is_known {
                 true => self.back.write_known(&mut traffic.time, spec, &extents),
                 false => self.back.write(&mut traffic.time, spec, &extents),

@@ -6,13 +6,13 @@
 //! **Invariant:** what a controller has acknowledged and not yet written is in its cache as dirty.
 
 use units::convert::narrow;
-use units::{Bytes, Instant, Lba, SECTOR_BYTES, Sectors};
+use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 use workload::Op;
 
 use crate::controller::{ControllerParams, Ownership};
 use crate::latency::{LatencyTrace, Stage};
 use crate::meter::Class;
-use crate::protocol::ProtocolParams;
+use crate::protocol::{ProtocolKind, ProtocolParams};
 use crate::raid::{Extent, HealthError, MemberState};
 use crate::readahead::{Fetch, Lookup};
 
@@ -148,6 +148,12 @@ impl Array {
         Ok(())
     }
 
+    /// Whether data pass through the controllers: the link brings them straight to what moves them on. What a network brings is
+    /// in messages, each of which is there whole first.
+    fn passes_through(&self) -> bool {
+        self.params.passes_through() && self.protocol.kind == ProtocolKind::Block
+    }
+
     /// A part is at a controller, with its data if it writes.
     pub fn arrive(&mut self, traffic: &mut Traffic, place: u32) {
         let now = traffic.time.now();
@@ -156,6 +162,9 @@ impl Array {
                 return traffic.send_again(place);
             }
             traffic.requests[place].arrived = true;
+            if self.passes_through() {
+                traffic.note_flow(place);
+            }
         }
         let HostRequest { lun, controller, accepted, .. } = traffic.requests[place];
         debug_assert!(traffic.requests[place].outstanding, "only what was sent can arrive");
@@ -247,8 +256,8 @@ impl Array {
     /// What the back end needs to know of an operation for a part.
     #[inline]
     fn operation(traffic: &Traffic, place: u32, set: u32, ready: Instant) -> OperationSpec {
-        let HostRequest { class, controller, .. } = traffic.requests[place];
-        OperationSpec { set, owner: Owner::Request(place), class, controller, ready }
+        let HostRequest { class, controller, flow, .. } = traffic.requests[place];
+        OperationSpec { set, owner: Owner::Request(place), class, controller, ready, flow }
     }
 
     fn cache(&mut self, controller: u32) -> Option<&mut Cache> {
@@ -323,7 +332,7 @@ impl Array {
         let Some(cache) = self.cache(controller) else { return };
         let transfer = cache.begin(CacheTransfer::Fetch { set, fetch });
         let owner = Owner::Cache { controller, transfer };
-        let spec = OperationSpec { set, owner, class, controller, ready };
+        let spec = OperationSpec { set, owner, class, controller, ready, flow: Nanos::ZERO };
         let sectors = Sectors(fetch.to - fetch.from);
         if self.back.read(&mut traffic.time, spec, Lba(fetch.from), sectors).is_err() {
             self.back.done.push(Ended::at(owner, traffic.time.now()));
@@ -346,10 +355,17 @@ impl Array {
 
     /// The back end has done its part of a request, having gone the way of `trace` where traces are kept. Whether that
     /// was all: [`Array::deliver`] is next.
-    pub fn fetched(&mut self, traffic: &mut Traffic, place: u32, trace: Option<&LatencyTrace>) -> bool {
+    pub fn fetched(
+        &mut self,
+        traffic: &mut Traffic,
+        place: u32,
+        flow: Nanos,
+        trace: Option<&LatencyTrace>,
+    ) -> bool {
         if let Some(trace) = trace {
             traffic.requests.trace(place).follow(trace, Stage::Locate);
         }
+        traffic.requests[place].flow = flow;
         let now = traffic.time.now();
         let HostRequest { op, class, len, controller, doing, .. } = traffic.requests[place];
         debug_assert!(doing == Doing::Asked || op == Op::Write, "only a write takes more than one step");
@@ -375,12 +391,22 @@ impl Array {
         (first, last)
     }
 
+    /// The data of a read pass the bus as they come from the members; when the first and the last have.
+    fn pass(&mut self, traffic: &mut Traffic, place: u32, now: Instant) -> (Instant, Instant) {
+        let HostRequest { class, len, controller, flow, .. } = traffic.requests[place];
+        let engine = &mut self.back.engines[controller as usize];
+        let last = engine.take_in(now, now, u64::from(len), class);
+        traffic.requests.trace(place).pass(Stage::Bus, last, engine.crossing(u64::from(len)));
+        (Instant::from_nanos(now.nanos().saturating_sub(flow.get())), last)
+    }
+
     /// Brings the data of a read, which the controller has, or the word that a write has ended, to the host. Whether
     /// they are there at once.
     pub fn deliver(&mut self, traffic: &mut Traffic, place: u32) -> bool {
         debug_assert!(traffic.requests[place].outstanding, "only what was sent is answered");
         let now = traffic.time.now();
         let (first, last) = match traffic.requests[place].op {
+            Op::Read if self.passes_through() => self.pass(traffic, place, now),
             Op::Read => self.cross(traffic, place, now),
             _ => (now, now),
         };

@@ -80,6 +80,7 @@ impl BackEnd {
             return;
         }
         let chain = self.new_chain(operation, Nanos::ZERO, ready);
+        self.chains[chain].flow = self.operations[operation].flow;
         // Reads and writes outside stripes come together only in a copy from disk to disk.
         self.fill(chain, set, &plan.writes()[writes], &[]);
         self.gather(set, &plan.reads()[reads]);
@@ -94,7 +95,7 @@ impl BackEnd {
         fresh.operation = operation;
         fresh.phase = Phase::Reads;
         fresh.arithmetic = arithmetic;
-        fresh.locks = false;
+        (fresh.locks, fresh.flow) = (false, Nanos::ZERO);
         fresh.writes.clear();
         fresh.checks.clear();
         if self.traces_latency {
@@ -151,11 +152,12 @@ impl BackEnd {
     fn give_out(&mut self, time: &mut Timeline, chain: u32, ready: Instant, part: MemberCommand) {
         let place = &self.chains[chain];
         let write = place.phase == Phase::Writes;
+        let flow = if write { place.flow } else { Nanos::ZERO };
         let Operation { controller, class, .. } = self.operations[place.operation];
         let ready = self.engines[controller as usize].member_command(time.now(), ready, class);
         let MemberCommand { disk, first, sectors } = part;
         let command = Command { first, sectors, tag: chain, write, class, ready, given: ready };
-        self.submit(time, disk, command);
+        self.submit(time, disk, command, flow);
     }
 
     /// The next phase of a chain whose present one has ended.
@@ -270,7 +272,7 @@ impl BackEnd {
                 trace.end(now.max(trace.began()));
                 trace
             });
-            self.done.push(Ended { owner: place.owner, trace });
+            self.done.push(Ended { owner: place.owner, trace, flow: place.flow });
             if let Some(set) = place.beside_work {
                 self.write_left(set, operation);
             }

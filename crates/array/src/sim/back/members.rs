@@ -16,27 +16,30 @@ use crate::wire::{Carried, Transfer};
 use super::BackEnd;
 
 impl BackEnd {
-    /// Gives a command out: over the channel first where it brings data.
-    pub(super) fn submit(&mut self, time: &mut Timeline, disk: u32, command: Command) {
+    /// Gives a command out: over the channel first where it brings data, which had flowed for `flow` when the last of them were there.
+    pub(super) fn submit(&mut self, time: &mut Timeline, disk: u32, command: Command, flow: Nanos) {
         let place = &mut self.disks[disk as usize];
         debug_assert!(command.sectors > 0, "a command that moves data must have a length");
         place.outstanding += 1;
         place.moved[usize::from(command.write)].0 += u64::from(command.sectors);
         match place.channel.filter(|_| command.write) {
             Some(channel) => {
-                let Link { params, out, .. } = self.channels.links[channel as usize];
+                let Link { params, out, sector, .. } = self.channels.links[channel as usize];
                 let work = params.send(u64::from(command.sectors) * SECTOR_BYTES);
                 let crossing = Crossing { disk, command: Some(command), at_disk: AtDisk::NotYet };
-                self.cross(time, (out, command.ready, work), crossing);
+                // It keeps pace with what comes, of which its last sector is left when the last is there.
+                let ahead = flow.min(work.saturating_sub(sector));
+                let ready = Instant::from_nanos(command.ready.nanos().saturating_sub(ahead.get()));
+                self.cross(time, (out, ready, work), crossing);
             }
-            None => self.hand_over(time, disk, command),
+            None => self.hand_over(time, disk, command, flow),
         }
     }
 
-    /// The disk has a command, and what it brings.
-    fn hand_over(&mut self, time: &mut Timeline, disk: u32, command: Command) {
+    /// The disk has a command, and what it brings, which had flowed for `flow` when the last of it was there.
+    fn hand_over(&mut self, time: &mut Timeline, disk: u32, command: Command, flow: Nanos) {
         let place = &mut self.disks[disk as usize];
-        match place.device.submit(time.now(), command) {
+        match place.device.submit_behind(time.now(), command, flow) {
             Submitted::Ends(end) => {
                 debug_assert!(end >= time.now(), "a command must not end before it was given");
                 debug_assert!(place.outstanding > 0, "a disk must end no more than it was given");
@@ -46,6 +49,10 @@ impl BackEnd {
                 match self.channel_back(disk, command) {
                     Some(channel) => self.leave(time, (disk, channel), end, command, at_disk),
                     None => {
+                        if !command.write {
+                            let flow = self.disks[disk as usize].device.transfer(command);
+                            self.flowed(command.tag, flow.unwrap_or(Nanos::ZERO));
+                        }
                         self.passed(time.now(), disk, command, at_disk, None);
                         time.at(end, Event::Member(command.tag));
                     }
@@ -86,13 +93,16 @@ impl BackEnd {
             match &crossing.command {
                 Some(command) if command.write => {
                     let (disk, command) = (crossing.disk, Command { ready: now, ..*command });
-                    self.hand_over(time, disk, command);
+                    self.hand_over(time, disk, command, work);
                 }
                 Some(command) => {
                     let tag = command.tag;
-                    if self.traces_latency {
-                        let Crossing { disk, at_disk, .. } = *crossing;
-                        self.follow(now, disk, *command, at_disk, Some(work));
+                    self.flowed(tag, work);
+                    if self.traces_latency
+                        && let Crossing { disk, at_disk, command: Some(command) } =
+                            self.channels.crossings[token]
+                    {
+                        self.follow(now, disk, command, at_disk, Some(work));
                     }
                     self.member_done(time, tag);
                 }
@@ -124,6 +134,15 @@ impl BackEnd {
         }
     }
 
+    /// What a command read had flowed for so long when the last of it left the disk.
+    #[inline]
+    fn flowed(&mut self, chain: u32, flow: Nanos) {
+        if self.passes_through {
+            let operation = &mut self.operations[self.chains[chain].operation];
+            operation.flow = operation.flow.max(flow);
+        }
+    }
+
     /// The channel that carries what a command read; `None`: there is nothing to carry, or no channel.
     #[inline]
     fn channel_back(&self, disk: u32, command: Command) -> Option<u32> {
@@ -144,6 +163,9 @@ impl BackEnd {
         let work = params.fetch(u64::from(command.sectors) * SECTOR_BYTES);
         let last = end + sector;
         let ready = Instant::from_nanos(last.nanos().saturating_sub(work.get()));
+        let begun = self.disks[disk as usize].device.transfer(command);
+        let begun = begun.map_or(0, |flow| end.nanos().saturating_sub(flow.get()));
+        let ready = ready.max(Instant::from_nanos(begun));
         let ready = if end > time.now() { ready.max(time.now()) } else { ready };
         self.cross(time, (back, ready, work), Crossing { disk, command: Some(command), at_disk });
     }

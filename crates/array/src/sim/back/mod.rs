@@ -62,6 +62,9 @@ pub struct OperationSpec {
     pub controller: u32,
     /// When it may begin.
     pub ready: Instant,
+    /// How long what it writes had flowed to the controller when the last of it was there; nothing where the controller has to have
+    /// all of it first.
+    pub flow: Nanos,
 }
 
 /// An operation that has ended.
@@ -71,6 +74,9 @@ pub struct Ended {
     pub owner: Owner,
     /// Where its time went: the way of the chain that ended last. `None` where no traces are kept.
     pub trace: Option<Box<LatencyTrace>>,
+    /// How long what it read had flowed to the controller when the last of it was there; nothing where the controller has to have
+    /// all of it first.
+    pub flow: Nanos,
 }
 
 impl Ended {
@@ -78,7 +84,7 @@ impl Ended {
     pub fn at(owner: Owner, at: Instant) -> Ended {
         let mut trace = Box::<LatencyTrace>::default();
         trace.begin(at);
-        Ended { owner, trace: Some(trace) }
+        Ended { owner, trace: Some(trace), flow: Nanos::ZERO }
     }
 }
 
@@ -182,6 +188,8 @@ pub struct BackEnd {
     pub freed: Vec<Freed>,
     /// Whether traces are kept of where the time goes.
     pub traces_latency: bool,
+    /// Whether what is read passes through the controller, and need not be there whole before it leaves.
+    passes_through: bool,
     /// Traces that nobody needs, in the boxes in which they are handed over.
     #[expect(clippy::vec_box, reason = "the boxes are used again too: no allocation for every operation")]
     spare: Vec<Box<LatencyTrace>>,
@@ -253,6 +261,7 @@ impl BackEnd {
             done: Vec::new(),
             freed: Vec::new(),
             traces_latency: false,
+            passes_through: controller.passes_through(),
             spare: Vec::new(),
         }
     }

@@ -103,8 +103,19 @@ impl FlashDrive {
         FlashDrive { translation, ..self.clone() }
     }
 
-    /// Takes a command and returns when it ends.
+    /// Takes a command, all of whose data are there when it is, and returns when it ends.
     pub fn submit(&mut self, now: Instant, command: Command) -> Instant {
+        self.submit_behind(now, command, Nanos::ZERO)
+    }
+
+    /// How long the interface takes for the data of a command.
+    pub fn transfer(&self, command: Command) -> Nanos {
+        self.params.link.time_for(Bytes::new(u64::from(command.sectors) * SECTOR_BYTES))
+    }
+
+    /// Takes a command and returns when it ends. The data of a write had flowed towards the drive for `flow` when the last of them
+    /// were there: its interface has kept pace with them, as far as it was idle.
+    pub fn submit_behind(&mut self, now: Instant, command: Command, flow: Nanos) -> Instant {
         let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
         let begun =
             self.processor.book(now, now, self.params.command_gap).max(command.ready) + self.params.command;
@@ -117,7 +128,7 @@ impl FlashDrive {
             path.book(now, now, self.params.command_gap);
         }
         let end = if command.write {
-            self.write(now, begun, command.first * SECTOR_BYTES, bytes)
+            self.write(now, begun, flow, command.first * SECTOR_BYTES, bytes)
         } else {
             self.read(now, begun, command.first * SECTOR_BYTES, bytes)
         };

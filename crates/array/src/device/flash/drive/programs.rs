@@ -7,9 +7,18 @@ use super::FlashDrive;
 use crate::least::first_of_least;
 
 impl FlashDrive {
-    pub(super) fn write(&mut self, now: Instant, begun: Instant, offset: u64, bytes: Bytes) -> Instant {
+    pub(super) fn write(
+        &mut self,
+        now: Instant,
+        begun: Instant,
+        flow: Nanos,
+        offset: u64,
+        bytes: Bytes,
+    ) -> Instant {
         let transfer = self.params.link.time_for(bytes) + self.params.link_command;
-        let arrived = self.to_drive.book(now, begun, transfer);
+        // Its last page is left when the last is there.
+        let tail = self.params.link.time_for(bytes.min(self.params.page)) + self.params.link_command;
+        let arrived = self.to_drive.book_after(now, begun, flow.min(transfer.saturating_sub(tail)), transfer);
         let sequential = self.writes.continues(offset, bytes.get());
         let buffered = self.buffer.fits(bytes.get());
         let room = if buffered { self.buffer.room(arrived, bytes.get()) } else { arrived };
