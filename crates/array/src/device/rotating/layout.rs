@@ -15,7 +15,7 @@ use super::seek::SeekTable;
 use super::{RotatingParams, Zone, Zones};
 
 /// Where a sector lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SectorPosition {
     /// Cylinder, counted from the outermost.
     pub cylinder: u32,

@@ -11,6 +11,7 @@ use crate::streams::Stream;
 #[path = "../../../tests/model/fixture/cheetah.rs"]
 mod cheetah;
 mod depth;
+mod overwrites;
 pub(crate) use cheetah::cheetah_9lp;
 
 fn micros(us: u64) -> Nanos {

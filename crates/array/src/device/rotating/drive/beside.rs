@@ -18,7 +18,7 @@ impl Drive {
         // What the arm is at passes into the buffer and out of it.
         let serves_it = first < serving.first + u64::from(serving.sectors) && serving.first < end;
         let (command_time, completion) = if write {
-            let fits = cache.fast_write == FastWrite::All && self.dirty_sectors + sectors <= self.dirty_limit;
+            let fits = cache.fast_write == FastWrite::All && self.has_room(first, sectors);
             // What is read ahead keeps its segment: a write that would take it waits until the read-ahead has ended.
             let takes_ahead = self.ahead.zip(self.buffer.as_ref());
             let takes_ahead =
@@ -28,14 +28,20 @@ impl Drive {
             }
             (Nanos::new(self.overhead(overhead.write_hit)), overhead.write_completion)
         } else {
+            let is_written = cache.hits_on_written && self.has_written(first, end, now.nanos());
             let buffer = self.buffer.as_mut()?;
-            let found = buffer.find(first).filter(|&found| end <= buffer.segment(found).end)?;
-            if serves_it || self.ahead.is_some_and(|ahead| ahead.segment == found) {
+            let found = buffer.find(first).filter(|&found| end <= buffer.segment(found).end);
+            if serves_it || found.is_none() && !is_written {
                 return None;
             }
-            buffer.touch(found);
-            if !cache.keeps_read {
-                buffer.consume(found, end);
+            if let Some(found) = found {
+                if self.ahead.is_some_and(|ahead| ahead.segment == found) {
+                    return None;
+                }
+                buffer.touch(found);
+                if !cache.keeps_read {
+                    buffer.consume(found, end);
+                }
             }
             (Nanos::new(self.overhead(overhead.read_hit)), overhead.read_completion)
         };

@@ -4,23 +4,22 @@
 
 mod ahead;
 mod beside;
+mod dirty;
 mod flushes;
 mod order;
 mod reads;
 mod writes;
 
-use std::collections::VecDeque;
-
 use units::{Instant, Nanos, Sectors};
 
 use super::buffer::Buffer;
-use super::layout::SectorPosition;
 use super::mechanics::Mechanics;
 use super::waiting::{Entry, Waiting};
 use super::{AfterRw, DriveQueueParams, Order, RotatingParams};
 use crate::device::{Command, Finished, Steps};
 use crate::meter::Meter;
 use ahead::Ahead;
+use dirty::Dirty;
 use flushes::Flushing;
 
 /// A disk drive.
@@ -31,10 +30,10 @@ pub struct Drive {
     params: RotatingParams,
     buffer: Option<Buffer>,
     ahead: Option<Ahead>,
-    dirty: VecDeque<Extent>,
-    dirty_sectors: u64,
+    dirty: Dirty,
     dirty_limit: u64,
-    /// When the last of what left the buffer is on the media.
+    /// Sectors `leaving.0..leaving.1` left the buffer last; when they are on the media.
+    leaving: (u64, u64),
     written_until: u64,
     /// When the last command ended.
     quiet_since: u64,
@@ -52,17 +51,6 @@ pub struct Drive {
     /// Of the command whose end was computed last.
     steps: Steps,
     meter: Meter,
-}
-
-/// Data acknowledged but not yet on the media.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    first: u64,
-    /// Where that lies: kept, because each choice of the next extent compares it.
-    place: SectorPosition,
-    sectors: u64,
-    /// When its first sector is in the buffer.
-    ready_at: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,9 +74,9 @@ impl Drive {
             sector_ns: params.link.time_for(Sectors(1).bytes()).get(),
             buffer: params.cache.map(|cache| Buffer::new(&cache)),
             ahead: None,
-            dirty: VecDeque::new(),
-            dirty_sectors: 0,
+            dirty: Dirty::default(),
             dirty_limit: write_sectors,
+            leaving: (0, 0),
             written_until: 0,
             quiet_since: 0,
             answered: 0,

@@ -21,6 +21,11 @@ impl Drive {
             self.steps = at_once(processed, processed);
             return self.read_hit(found, entry, processed + self.params.overhead.data.get());
         }
+        if self.params.cache.is_some_and(|cache| cache.hits_on_written)
+            && self.has_written(first, end, started)
+        {
+            return self.written_hit(entry, started);
+        }
         let processed = self.processed(entry, started, self.overhead(self.params.overhead.read_miss));
         if let Some(found) = known.filter(|&known| self.begins_in(known, first)) {
             return self.read_rest(found, first, end, processed);
@@ -30,6 +35,14 @@ impl Drive {
         let streams = known.is_some();
         self.read_on(first, end, &media, entry.place, streams);
         self.delivered(&media, sectors)
+    }
+
+    /// Answers a read of what lies dirty, in whichever segment: the media has older data.
+    fn written_hit(&mut self, entry: &Entry, started: u64) -> u64 {
+        let overhead = self.params.overhead;
+        let processed = self.processed(entry, started, self.overhead(overhead.read_hit));
+        self.steps = at_once(processed, processed);
+        processed + overhead.data.get() + u64::from(entry.command.sectors) * self.sector_ns
     }
 
     /// When `sectors` read from the media have crossed the drive's interface: they flow as they come, so the last
