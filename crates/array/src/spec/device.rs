@@ -425,6 +425,7 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
     let dies = u64::from(channels) * u64::from(dies_per_channel);
     fields.check(&["dies_per_channel", "channels"], dies <= 65_536, "a drive has at most 65536 dies");
     let translations = [("steady", false), ("mapped", true)];
+    let serial_ata = serial_ata(fields);
     FlashParams {
         capacity,
         over_provisioning,
@@ -444,9 +445,10 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
         command: needed_time(fields, "command"),
         command_gap: time(fields, "command_gap", Nanos::ZERO),
         link: moving(fields, "link"),
-        link_command: time(fields, "link_command", interface(fields)),
+        link_command: time(fields, "link_command", frames(serial_ata)),
         write_buffer: memory(fields, "write_buffer", fields.or("write_buffer", Bytes::ZERO)),
         protected: fields.or("protected", false),
+        flushes_alone: serial_ata.is_some(),
         translation: match fields.one_of("translation", false, &translations) {
             false => Translation::Steady,
             true => Translation::Mapped { scale: map_scale(fields, capacity.get() / page.get().max(1)) },
@@ -496,19 +498,20 @@ fn read_ahead(fields: &Fields<'_>) -> Bytes {
     ahead
 }
 
-/// What the interface of a drive takes of a command beyond its data, which it carries for one command at a time.
+/// Gigabits a second of a drive's interface, where that is Serial ATA.
+fn serial_ata(fields: &Fields<'_>) -> Option<f64> {
+    let kinds = [("other", None), ("sata-1.5", Some(1.5)), ("sata-3", Some(3.0)), ("sata-6", Some(6.0))];
+    fields.one_of("interface", None, &kinds)
+}
+
+/// What an interface of Serial ATA takes of a command beyond its data, which it carries for one command at a time.
 ///
 /// A queued read over Serial ATA is five frames, of 20 dwords together: the command, its acceptance, the DMA setup, the
 /// data's header, the status (Serial ATA 2.6, 10.3). Each has three dwords around it and waits for the other side twice,
 /// 20 dwords at most, which is what that standard allows an answer to HOLD. A dword is 40 bits of the line.
-fn interface(fields: &Fields<'_>) -> Nanos {
+fn frames(gigabits: Option<f64>) -> Nanos {
     const DWORDS: u64 = 20 + 5 * (3 + 2 * 20);
-    let gigabits = fields.one_of(
-        "interface",
-        0.0,
-        &[("other", 0.0), ("sata-1.5", 1.5), ("sata-3", 3.0), ("sata-6", 6.0)],
-    );
-    if gigabits > 0.0 { Nanos::new(truncated((DWORDS * 40) as f64 / gigabits)) } else { Nanos::ZERO }
+    gigabits.map_or(Nanos::ZERO, |gigabits| Nanos::new(truncated((DWORDS * 40) as f64 / gigabits)))
 }
 
 fn slc_cache(fields: Fields<'_>, capacity: Bytes) -> SlcParams {

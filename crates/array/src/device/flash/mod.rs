@@ -60,6 +60,8 @@ pub struct FlashParams {
     pub write_buffer: Bytes,
     /// Whether a flush may leave data in the write buffer (power-loss protection).
     pub protected: bool,
+    /// Whether a flush and other commands wait for each other: over Serial ATA it is no queued command.
+    pub flushes_alone: bool,
     /// How writes find a place.
     pub translation: Translation,
     /// Which block is emptied when room is needed.

@@ -6,6 +6,7 @@
 mod ahead;
 mod collection;
 mod die;
+mod flushes;
 mod inner;
 mod programs;
 mod reads;
@@ -23,6 +24,7 @@ use crate::device::{Command, Inner};
 use crate::meter::{Class, Meter};
 use ahead::Ahead;
 use die::Die;
+use flushes::{MapLog, Turns};
 use streams::Streams;
 use translation::{RUN, State};
 
@@ -53,6 +55,8 @@ pub struct FlashDrive {
     /// 32 ends: what is random in a small place must not be taken for streams.
     reads: Streams<8>,
     ahead: Ahead,
+    map_log: MapLog,
+    turns: Turns,
     gathered: u64,
     /// Whether the last of the gathered bytes went on where others ended.
     gathers_stream: bool,
@@ -87,6 +91,8 @@ impl FlashDrive {
             writes: Streams::default(),
             reads: Streams::default(),
             ahead: Ahead::new(params.read_ahead.get().div_ceil(page), params.capacity.get() / page),
+            map_log: MapLog::default(),
+            turns: Turns::default(),
             gathered: 0,
             gathers_stream: false,
             worked_before: [Inner::default(); inner::KINDS],
@@ -117,8 +123,9 @@ impl FlashDrive {
     /// were there: its interface has kept pace with them, as far as it was idle.
     pub fn submit_behind(&mut self, now: Instant, command: Command, flow: Nanos) -> Instant {
         let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
+        let from = self.takes_from(now);
         let begun =
-            self.processor.book(now, now, self.params.command_gap).max(command.ready) + self.params.command;
+            self.processor.book(from, from, self.params.command_gap).max(command.ready) + self.params.command;
         self.class = command.class;
         if self.slc.is_some() {
             self.fold(now);
@@ -135,6 +142,7 @@ impl FlashDrive {
         if let Some(slc) = &mut self.slc {
             slc.is_busy_until(end);
         }
+        self.turns.commands_until = self.turns.commands_until.max(end);
         // What it takes more than of a drive that does nothing else it waits, for whichever part.
         let started = end.nanos().saturating_sub(self.alone(command).get());
         self.meter.visit(now, now, Instant::from_nanos(started).max(now), end, command.class);
@@ -166,15 +174,6 @@ impl FlashDrive {
     /// Writes that its buffer has room for.
     pub fn buffer_size(&self) -> Bytes {
         self.params.write_buffer
-    }
-
-    /// When a flush that arrives at `now` ends: at once where the buffer is protected, else with the last program. In the meter
-    /// of its commands that is a visit on behalf of `class`.
-    pub fn flush(&mut self, now: Instant, class: Class) -> Instant {
-        let programmed = if self.params.protected { now } else { self.program_rest(now) };
-        let end = programmed + self.params.command;
-        self.meter.visit(now, now, now, end, class);
-        end
     }
 
     /// When all that it has taken by `now` is programmed, and the collections that this left behind are done.

@@ -18,7 +18,7 @@ impl FlashDrive {
         let transfer = self.params.link.time_for(bytes) + self.params.link_command;
         if first == last && !kept && reader.is_none() {
             let (there, _) = self.fetch(now, begun, first, (offset, offset + bytes.get()));
-            return self.to_host.book(now, there, transfer);
+            return self.to_host.book(self.takes_from(now), there, transfer);
         }
         // What is in memory is there at once; else the interface waits for the first bytes of the first page that comes.
         let (mut first_there, mut fetched) = (if kept { begun } else { Instant::NEVER }, begun);
@@ -38,7 +38,8 @@ impl FlashDrive {
             true => transfer,
             false => self.params.link.time_for(Bytes::new(page)) + self.params.link_command,
         };
-        let end = self.to_host.book_behind(now, first_there.min(fetched), fetched, transfer, tail);
+        let from = self.takes_from(now);
+        let end = self.to_host.book_behind(from, first_there.min(fetched), fetched, transfer, tail);
         if let Some(reader) = reader {
             for number in self.ahead.wanted(reader, first, last) {
                 self.come(now, begun, number, reader);

@@ -2,6 +2,7 @@
 
 mod collection;
 mod exact;
+mod flushes;
 
 use units::BytesPerSecond;
 
@@ -34,6 +35,7 @@ fn nvme() -> FlashParams {
         link_command: Nanos::ZERO,
         write_buffer: Bytes::MIB * 4,
         protected: true,
+        flushes_alone: false,
         translation: Translation::Steady,
         victims: Victims::Greedy,
         state: Written::Steady,
@@ -103,19 +105,6 @@ fn sequential_writes_do_not() {
     let (random, sequential) =
         (closed(&params, 32, 200_000, 32, true, true), closed(&params, 32, 200_000, 32, true, false));
     assert!(sequential > 2.5 * random, "{sequential} against {random}");
-}
-
-#[test]
-fn a_flush_waits_for_the_programs_unless_the_buffer_is_protected() {
-    let flushed = |protected| {
-        let params = FlashParams { protected, ..nvme() };
-        let mut drive = FlashDrive::new(&params, 1);
-        let written = drive.submit(Instant::START, command(8, 8, true));
-        (drive.flush(written, Class::HostWrite) - written).get()
-    };
-    // Protected: the command's 14 µs. Else a page of 16 KiB over the channel and its program before them.
-    assert_eq!(flushed(true), 14_000);
-    assert!(flushed(false).abs_diff(14_000 + 400_000 + 13_653) < 10, "{}", flushed(false));
 }
 
 #[test]

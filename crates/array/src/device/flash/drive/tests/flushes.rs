@@ -1,0 +1,98 @@
+//! What flushes cost a drive that loses its buffer with the power, and who waits for them.
+
+use super::*;
+
+/// Such a drive, whose flushes are commands like others or not.
+fn volatile(flushes_alone: bool) -> FlashDrive {
+    FlashDrive::new(&FlashParams { protected: false, flushes_alone, ..nvme() }, 1)
+}
+
+fn at(micros: u64) -> Instant {
+    Instant::from_nanos(micros * 1_000)
+}
+
+/// Microseconds after `now` at which a flush ends.
+fn flush(drive: &mut FlashDrive, now: Instant) -> u64 {
+    (drive.flush(now, Class::HostWrite) - now).get() / 1_000
+}
+
+/// 16 KiB over a channel of 1.2 GB/s, and their program.
+const PROGRAM: u64 = 13_653 + 400_000;
+
+#[test]
+fn a_flush_programs_a_page_of_the_map_behind_the_data_and_nothing_where_nothing_was_written() {
+    let mut drive = volatile(false);
+    let written = drive.submit(at(0), command(0, 8, true));
+    let flushed = (drive.flush(written, Class::HostWrite) - written).get();
+    assert!(flushed.abs_diff(14_000 + 2 * PROGRAM) < 10, "{flushed}");
+    assert_eq!(flush(&mut drive, at(5_000)), 14);
+    // The buffer has emptied by itself meanwhile, but for the map.
+    drive.submit(at(6_000), command(0, 32, true));
+    assert_eq!(flush(&mut drive, at(10_000)), (14_000 + PROGRAM) / 1_000);
+}
+
+#[test]
+fn pages_of_the_map_follow_each_other_and_who_wrote_nothing_more_waits_for_the_last() {
+    let mut drive = volatile(false);
+    let ends = [0, 100, 200].map(|micros| {
+        drive.submit(at(micros), command(micros * 64, 8, true));
+        micros + 20 + flush(&mut drive, at(micros + 20))
+    });
+    let page = PROGRAM / 1_000;
+    assert!((ends[1] - ends[0]).abs_diff(page) <= 1 && (ends[2] - ends[1]).abs_diff(page) <= 1, "{ends:?}");
+    assert_eq!(250 + flush(&mut drive, at(250)), ends[2]);
+    let mut protected = FlashDrive::new(&nvme(), 1);
+    protected.submit(at(0), command(0, 8, true));
+    assert_eq!(flush(&mut protected, at(20)), 14, "a protected buffer needs none of it");
+}
+
+#[test]
+fn over_serial_ata_a_flush_waits_for_what_is_under_way_and_all_that_comes_waits_for_it() {
+    let ends = |alone| {
+        let mut drive = volatile(alone);
+        drive.submit(at(0), command(0, 8, true));
+        let read = drive.submit(at(10), command(80_000, 8, false));
+        let flushed = drive.flush(at(20), Class::HostWrite);
+        let later = drive.submit(at(30), command(160_000, 8, false));
+        [read, flushed, later].map(|end| end.nanos() / 1_000)
+    };
+    let (queued, alone) = (ends(false), ends(true));
+    assert_eq!(queued[0], alone[0]);
+    assert!(queued[2] < queued[1], "a read passes it: {queued:?}");
+    assert!(
+        (alone[1] - alone[0]).abs_diff(queued[1] - 20) <= 1,
+        "it begins once the read has ended: {alone:?}"
+    );
+    assert!(alone[2] > alone[1], "a read waits for it: {alone:?}");
+}
+
+/// Writes of 4 KiB a second that so many writers make, each flushed before its writer writes the next.
+fn committed(alone: bool, writers: u64) -> f64 {
+    let mut drive = volatile(alone);
+    let mut waiting: std::collections::BTreeSet<_> = (0..writers).map(|n| (at(n), n, false)).collect();
+    let (mut commits, mut now) = (0, at(0));
+    while now < at(1_000_000) {
+        let (then, writer, is_written) = waiting.pop_first().expect("each writer waits for something");
+        now = then;
+        let end = if is_written {
+            commits += 1;
+            drive.flush(now, Class::HostWrite)
+        } else {
+            drive.submit(now, command((writer << 20) | (commits * 8), 8, true))
+        };
+        waiting.insert((end, writer, !is_written));
+    }
+    f64::from(narrow::<u32>(commits)) / (now - at(0)).as_secs_f64()
+}
+
+#[test]
+fn writers_whose_writes_come_together_share_what_a_flush_programs() {
+    // A write, its program, that of the map.
+    let one = 1e9 / (2.0 * 14_600.0 + 2.0 * PROGRAM as f64);
+    for alone in [false, true] {
+        let [single, two, many] = [1, 2, 16].map(|writers| committed(alone, writers));
+        assert!((single / one - 1.0).abs() < 0.01, "{single} of {one}");
+        assert!(two < 2.001 * single && two > 1.9 * single, "{two} of {single}");
+        assert!(many < 16.0 * single && many > 10.0 * single, "{many} of {single}");
+    }
+}
