@@ -81,6 +81,8 @@ stages! {
     StripeLocks => "stripe locks",
     /// A transaction of the journal that makes it stable: until it begins, or has ended for others.
     Journal => "journal",
+    /// A bit of the set's write-intent bitmap, until it is on the members, and the thread that writes it.
+    Bitmap => "write-intent bitmap",
     /// Looking up where on the members the data are.
     Locate => "locate",
     /// Parity arithmetic.

@@ -1,6 +1,6 @@
 //! What a simulation is made of: every part with its figures, and how they hang together.
 
-use units::{Bytes, SECTOR_BYTES, Sectors};
+use units::{Bytes, Nanos, SECTOR_BYTES, Sectors};
 
 use crate::background::BackgroundParams;
 use crate::controller::ControllerParams;
@@ -105,6 +105,36 @@ pub struct SetTopology {
     pub members: Vec<u32>,
     /// What lies where.
     pub geometry: Geometry,
+    /// The write-intent bitmap on its members; `None`: there is none. A level that keeps nothing twice has none in any case.
+    pub bitmap: Option<BitmapParams>,
+}
+
+impl SetTopology {
+    /// Whether it keeps a bitmap: it has one, and copies or parity that may differ from the data.
+    pub fn keeps_bitmap(&self) -> bool {
+        let level = self.geometry.spec().level;
+        self.bitmap.is_some() && (level.parity() > 0 || level.is_mirrored())
+    }
+}
+
+/// A write-intent bitmap: which regions of a set may differ between its members, noted on them before they do.
+///
+/// Linux md's (`man md`, "BITMAP WRITE-INTENT LOGGING"), which LVM's RAID goes through as well (lvmraid(7)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BitmapParams {
+    /// Bytes that one bit stands for: of each member where there is parity, of the set where there are copies.
+    pub region: Bytes,
+    /// How often bits are looked at that nobody writes under any more. The second look clears them.
+    pub sleep: Nanos,
+}
+
+impl BitmapParams {
+    /// The smallest region on members of `member` sectors: of more than 2^21 bits dm-raid makes none (`validate_region_size`
+    /// in `drivers/md/dm-raid.c`), and no array here.
+    pub fn least_region(member: Sectors) -> Bytes {
+        const MOST: u64 = 1 << 21;
+        Bytes::new(member.0.div_ceil(MOST) * SECTOR_BYTES)
+    }
 }
 
 /// A volume.

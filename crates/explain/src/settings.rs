@@ -1,12 +1,17 @@
 //! What a point pays although no part is too slow: a write cache that is off, requests that begin elsewhere than stripes, work of the
 //! array beside the load. Told by trial alone: by what the same load gets without it.
 
-use record::names::trial::{ALIGNED, NO_WORK, SETTINGS, WRITE_BACK};
+use record::names::trial::{ALIGNED, NO_BITMAP, NO_WORK, SETTINGS, WRITE_BACK};
 use record::{Finding, Point, PointKind, Run, Severity, Trial, WhatIf};
 
 use crate::Code;
 use crate::draft::Draft;
 use crate::what_if::{changes, gain};
+
+/// What to do about a write-intent bitmap that costs too much.
+pub(crate) const BITMAP_REMEDY: &str = "Have each bit stand for more (mdadm: `--bitmap-chunk=256M`; LVM: `--regionsize 64M`), \
+                                        keep the bitmap on another device (`--bitmap=FILE`), or have none (`--bitmap=none`): after a crash all \
+                                        of the set is then compared.";
 
 /// Fewer operations of disks for each request than this part of what they were are told.
 const FEWER: f64 = 0.98;
@@ -52,6 +57,7 @@ pub(crate) fn in_words(tried: &WhatIf) -> String {
             let what = match trial.change.as_str() {
                 WRITE_BACK => "With the write-back cache on",
                 ALIGNED => "With requests that begin at stripes",
+                NO_BITMAP => "Without the write-intent bitmap",
                 _ => "Without the background work",
             };
             format!(" {what}: {}.", told(trial))
@@ -86,8 +92,9 @@ fn put_right(run: &Run, index: u32, trial: &Trial) -> String {
     match trial.change.as_str() {
         WRITE_BACK => "with the write-back cache on (`cache.write_back`)".into(),
         ALIGNED => "with requests and LUNs that begin at stripes, chunks and mapping units".into(),
+        NO_BITMAP => "without the write-intent bitmap (`raid.bitmap`)".into(),
         _ => {
-            debug_assert_eq!(trial.change, NO_WORK, "there are three settings");
+            debug_assert_eq!(trial.change, NO_WORK, "there are four settings");
             format!("without the {} beside it", work_of(run, index))
         }
     }
@@ -110,6 +117,7 @@ pub(crate) fn remedy(change: &str) -> &'static str {
             "Begin partitions, files and requests at multiples of a whole stripe, the chunk times the data disks, or of what one \
              flash drive maps as one (`offset`, `align`)."
         }
+        NO_BITMAP => BITMAP_REMEDY,
         _ => {
             "Lower the rate of the work (its `rate`; md: `sync_speed_max`), or have it run while there is little load."
         }
@@ -153,6 +161,11 @@ mod tests {
             found.remedy
         );
         assert_eq!((found.numbers["alignment_operations_then"], found.point), (13.0, Some(1)));
+        let found = avoidable(&run(), &tried(vec![trial(NO_BITMAP, 0.4)])).expect("it gains");
+        assert!(
+            found.sentence.starts_with("By trial, without the write-intent bitmap (`raid.bitmap`): 40 %")
+        );
+        assert!(found.remedy.contains("--bitmap-chunk"), "{}", found.remedy);
         let cache = Trial { is_filling: true, ..trial(WRITE_BACK, 9.0) };
         let found = avoidable(&run(), &tried(vec![cache])).expect("it gains").sentence;
         assert!(found.ends_with("more IOPS, as long as the cache has room."), "{found}");

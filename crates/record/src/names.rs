@@ -119,8 +119,10 @@ pub mod trial {
     pub const ALIGNED: &str = "alignment";
     /// Without the work that the array does beside the load.
     pub const NO_WORK: &str = "background work";
+    /// Without the write-intent bitmap of the sets.
+    pub const NO_BITMAP: &str = "write-intent bitmap";
     /// What is put right rather than made faster or more.
-    pub const SETTINGS: [&str; 3] = [WRITE_BACK, ALIGNED, NO_WORK];
+    pub const SETTINGS: [&str; 4] = [WRITE_BACK, ALIGNED, NO_WORK, NO_BITMAP];
 }
 
 /// What [`Rung::cause`](crate::Rung::cause) says.

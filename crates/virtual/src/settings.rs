@@ -4,7 +4,7 @@
 
 use array::device::DeviceParams;
 use array::raid::Level;
-use array::sim::Topology;
+use array::sim::{SetTopology, Topology};
 use record::names::trial;
 use units::{Bytes, SECTOR_BYTES};
 use workload::plan::{Plan, Point, State, Task};
@@ -19,6 +19,8 @@ pub enum Setting {
     Aligned,
     /// The work of the array that was begun before a load, and goes on beside it, is left out.
     NoWork,
+    /// No set has a write-intent bitmap.
+    NoBitmap,
 }
 
 /// Places of requests that are looked at for what they cross: all that there are of the usual sizes.
@@ -29,7 +31,7 @@ const COSTS: f64 = 1.01;
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 3] = [Setting::WriteBack, Setting::Aligned, Setting::NoWork];
+    pub const ALL: [Setting; 4] = [Setting::WriteBack, Setting::Aligned, Setting::NoWork, Setting::NoBitmap];
 
     /// As a trial calls it.
     pub const fn name(self) -> &'static str {
@@ -37,6 +39,7 @@ impl Setting {
             Setting::WriteBack => trial::WRITE_BACK,
             Setting::Aligned => trial::ALIGNED,
             Setting::NoWork => trial::NO_WORK,
+            Setting::NoBitmap => trial::NO_BITMAP,
         }
     }
 
@@ -53,6 +56,7 @@ impl Setting {
                 let before = plan.points().iter().filter(|other| other.index < point.index);
                 loads.next().is_some() && before.into_iter().any(is_work_beside)
             }
+            Setting::NoBitmap => topology.sets.iter().any(SetTopology::keeps_bitmap) && loads.any(writes),
         }
     }
 
@@ -64,6 +68,7 @@ impl Setting {
             }
             Setting::Aligned => align_luns(topology),
             Setting::NoWork => {}
+            Setting::NoBitmap => topology.sets.iter_mut().for_each(|set| set.bitmap = None),
         }
     }
 
@@ -231,6 +236,19 @@ mod tests {
             )
         };
         assert_eq!((of(&scrub(false), array), of(&scrub(true), array)), (vec![Setting::NoWork], vec![]));
+    }
+
+    #[test]
+    fn writes_to_a_set_with_a_bitmap_may_pay_for_it() {
+        let mirror = "array:pm9a3-raid1-2?raid.bitmap.region=64MiB";
+        let small = writes_of("size = \"4KiB\"");
+        assert_eq!(of(&small, mirror), [Setting::NoBitmap]);
+        assert_eq!(of(&small.replace("reads = 0", "reads = 1.0"), mirror), []);
+        let striped = "array:pm9a3-raid0-2?raid.bitmap.region=64MiB";
+        assert_eq!(of(&small, striped), [], "it keeps nothing twice");
+        let mut topology = array(&Shipped, mirror).unwrap().topology;
+        Setting::NoBitmap.apply(&mut topology);
+        assert!(topology.sets.iter().all(|set| set.bitmap.is_none()));
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub struct Operation {
     /// How long its data had flowed when the last of them were there: those of a write when it began, those of a read when it
     /// ended. What follows keeps pace with them.
     pub flow: Nanos,
+    /// The regions that it has marked in the bitmap of its set, by their number there.
+    pub mark: Option<u32>,
     /// The way of the chain that has ended last.
     pub trace: LatencyTrace,
 }
@@ -36,6 +38,7 @@ impl Default for Operation {
             class,
             beside_work: None,
             flow: Nanos::ZERO,
+            mark: None,
             trace: LatencyTrace::default(),
         }
     }
@@ -48,7 +51,7 @@ impl Operation {
         debug_assert_eq!(self.chains, 0, "an operation that is used again must have ended");
         (self.owner, self.chains) = (spec.owner, chains);
         (self.controller, self.class) = (spec.controller, spec.class);
-        (self.beside_work, self.flow) = (None, spec.flow);
+        (self.beside_work, self.flow, self.mark) = (None, spec.flow, spec.mark);
         if has_trace {
             self.trace.begin(spec.ready);
         }

@@ -28,6 +28,7 @@
 
 mod array;
 mod back;
+mod bitmap;
 mod cache;
 mod chain;
 mod clients;
@@ -80,7 +81,7 @@ pub use works::{WorkError, WorkOrder, WorkProgress};
 /// The request that [`Sim::submit`] takes, its slot, and what it does.
 pub use workload::{Op as OutsideOp, Request as OutsideRequest, Token as OutsideToken};
 
-pub use crate::topology::{LunPlacement, SetTopology, Topology};
+pub use crate::topology::{BitmapParams, LunPlacement, SetTopology, Topology};
 
 use crate::background::{BackgroundKind, BackgroundParams};
 use crate::files::{FileClient, FileSystem, Unwritten};
@@ -549,9 +550,7 @@ impl Sim {
 
     /// Hands ended operations to those who waited for them.
     fn collect(&mut self) {
-        while let Some(freed) = self.array.back.freed.pop() {
-            self.array.write_freed(&mut self.traffic, freed);
-        }
+        self.free_writes();
         while let Some(Ended { owner, trace, flow }) = self.array.back.done.pop() {
             match owner {
                 Owner::Request(place) => {
@@ -563,8 +562,19 @@ impl Sim {
                     self.transferred(controller, transfer, trace.as_deref());
                 }
                 Owner::Background(unit) => self.unit_done(unit),
+                Owner::Bitmap { set, disk } => {
+                    self.array.back.bitmap_step(&mut self.traffic.time, set, disk);
+                    self.free_writes();
+                }
             }
             self.array.back.recycle(trace);
+        }
+    }
+
+    /// Tells writes that have waited to be carried out that they wait no longer.
+    fn free_writes(&mut self) {
+        while let Some(freed) = self.array.back.freed.pop() {
+            self.array.write_freed(&mut self.traffic, freed);
         }
     }
 

@@ -26,6 +26,7 @@ impl Sim {
         self.hosts.drop_caches();
         if self.array.back.foreground() == 0 {
             self.array.forget_reads();
+            self.array.back.settle_bitmaps();
         }
         is_clean
     }

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 
 use units::{Instant, Lba};
 
+use crate::latency::Stage;
 use crate::meter::Class;
 use crate::raid::{Extent, Geometry, PlanError, Unit};
 
@@ -68,11 +69,6 @@ pub struct UnitLocks {
 }
 
 impl UnitLocks {
-    /// Whether background work goes on on the set.
-    pub fn is_worked_on(&self) -> bool {
-        self.works > 0
-    }
-
     fn is_held(&self, span: MemberRange) -> bool {
         self.held.iter().chain(&self.wanted).any(|(_, held)| held.meets(span))
     }
@@ -134,18 +130,21 @@ impl BackEnd {
         std::mem::take(&mut self.locking.unit_is_free)
     }
 
-    /// Starts a write of `extents`, ascending and apart, of a set; where background work holds what it would touch, as
-    /// soon as it no longer does. After an error nothing has been started.
-    pub fn write(
+    /// Starts a write of `extents`, ascending and apart, of a set, `is_known` whether all of its stripe is that is not
+    /// written; where background work holds what it would touch, as soon as it no longer does. After an error nothing has
+    /// been started.
+    pub(super) fn write_beside_work(
         &mut self,
         time: &mut Timeline,
         spec: OperationSpec,
         extents: &[Extent],
+        is_known: bool,
     ) -> Result<(), PlanError> {
         let units = &mut self.locking.units[spec.set as usize];
         if units.works == 0 {
-            return self.write_now(time, spec, extents, false).map(drop);
+            return self.write_now(time, spec, extents, is_known).map(drop);
         }
+        // Background work has its own idea of what stands on the members: nothing is known beside it.
         let span = MemberRange::of_write(&self.sets[spec.set as usize].geometry, extents);
         if units.is_held(span) {
             let mut kept = units.spare.pop().unwrap_or_default();
@@ -183,8 +182,11 @@ impl BackEnd {
             self.locking.waits.leave(time.now(), since, time.now(), spec.class);
             let spec = OperationSpec { ready: spec.ready.max(time.now()), ..spec };
             // Meanwhile the set may have lost more than it can.
-            let is_lost = self.write(time, spec, &extents).is_err();
-            self.freed.push(Freed { owner: spec.owner, is_lost });
+            let is_lost = self.write_beside_work(time, spec, &extents, false).is_err();
+            if is_lost {
+                self.unmark(time.now(), spec.mark);
+            }
+            self.freed.push(Freed { owner: spec.owner, is_lost, stage: Stage::StripeLocks });
             self.locking.units[set as usize].spare.push(extents);
         }
     }

@@ -312,8 +312,15 @@ impl Works {
         self.units[place] = UnitInFlight { work: number, unit: Some(unit), launched: now };
         let BackgroundWork { set, controller, .. } = *work;
         let owner = Owner::Background(place);
-        let spec =
-            OperationSpec { set, owner, class: Class::Background, controller, ready: now, flow: Nanos::ZERO };
+        let spec = OperationSpec {
+            set,
+            owner,
+            class: Class::Background,
+            controller,
+            ready: now,
+            flow: Nanos::ZERO,
+            mark: None,
+        };
         back.launch(time, spec, &self.plan);
         true
     }

@@ -6,13 +6,13 @@ use std::str::FromStr;
 
 use document::{Fields, Mistakes, Node, Read, Table, TextSpan, Value, Wrong};
 use units::convert::narrow;
-use units::{Bytes, Sectors};
+use units::{Bytes, Nanos, Sectors};
 
 use super::device::{self, DeviceSpec};
 use super::source::{self, Shelf, Source};
 use super::tree::overlay;
 use crate::raid::{Geometry, GeometryError, Layout, Level, SetSpec, WriteRule};
-use crate::topology::{LunPlacement, SetTopology};
+use crate::topology::{BitmapParams, LunPlacement, SetTopology};
 
 /// Disks are numbered in 16 bits where sets are planned, spares among them.
 const MOST_DISKS: u64 = 1 << 15;
@@ -162,6 +162,7 @@ pub(super) struct Wanted<'t> {
     luns: Option<u32>,
     lun_size: Option<Bytes>,
     owner: Option<u32>,
+    bitmap: Option<BitmapParams>,
 }
 
 impl<'t> Wanted<'t> {
@@ -185,6 +186,7 @@ impl<'t> Wanted<'t> {
             luns: raid.get("luns"),
             lun_size: raid.unless_none("lun_size"),
             owner: raid.unless_none("owner"),
+            bitmap: bitmap(&raid),
             fields: raid,
         };
         let raid = &wanted.fields;
@@ -227,12 +229,25 @@ impl<'t> Wanted<'t> {
         let (layout, rule) = (self.layout, self.rule);
         let spec = SetSpec::new(level, narrow::<u32>(members.len()), chunk, smallest);
         match Geometry::new(SetSpec { groups, layout, rule, ..spec }) {
-            Ok(geometry) => Some(SetTopology { members, geometry }),
+            Ok(geometry) => Some(SetTopology { members, geometry, bitmap: self.bitmap_on(smallest)? }),
             Err(why) => {
                 self.fields.mistakes().wrong(&self.blame(&why), Wrong::parted(&why.to_string()));
                 None
             }
         }
+    }
+
+    /// The bitmap of a set whose members have so many sectors; `None`, and a mistake, where it would have too many bits.
+    fn bitmap_on(&self, member: Sectors) -> Option<Option<BitmapParams>> {
+        let Some(bitmap) = self.bitmap else { return Some(None) };
+        let least = BitmapParams::least_region(member);
+        let fits = bitmap.region >= least;
+        let why = format!(
+            "a bitmap has at most 2,097,152 bits: give members of {} {least} or more",
+            member.bytes()
+        );
+        self.fields.check(&["bitmap"], fits, why);
+        fits.then_some(Some(bitmap))
     }
 
     /// The disk numbers of each set: `members` in full, or `sets` sets of `disks` disks from disk 0 on.
@@ -318,4 +333,18 @@ impl<'t> Wanted<'t> {
         };
         (0..count).map(lun).collect()
     }
+}
+
+/// `raid.bitmap`: a table, or `none`, which takes an inherited one away.
+fn bitmap(raid: &Fields<'_>) -> Option<BitmapParams> {
+    let fields = raid.table("bitmap")?;
+    let params = BitmapParams {
+        region: fields.or("region", Bytes::MIB * 64),
+        sleep: fields.or("sleep", Nanos::from_secs(5)),
+    };
+    let whole = !params.region.is_zero() && params.region.is_multiple_of(Bytes::new(units::SECTOR_BYTES));
+    fields.check(&["region"], whole, "give whole sectors, such as 64MiB");
+    fields.check(&["sleep"], !params.sleep.is_zero(), "give more than 0s, such as 5s");
+    fields.finish();
+    Some(params)
 }

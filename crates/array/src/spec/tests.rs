@@ -12,6 +12,7 @@ use crate::device::flash::{Translation, Victims, Written};
 use crate::device::{Command, Device, DeviceParams, Submitted};
 use crate::meter::Class;
 use crate::protocol::ProtocolKind;
+use crate::topology::BitmapParams;
 
 /// A few files by name, over the shipped ones.
 struct Files(BTreeMap<&'static str, &'static str>);
@@ -306,6 +307,20 @@ fn a_missing_key_says_what_it_would_hold() {
     let told: Vec<String> = error.unwrap_err().iter().map(ToString::to_string).collect();
     assert!(told.contains(&"x.toml:1: `[host]` needs `request`, a duration such as \"8.2ms\"".into()));
     assert!(told.contains(&"x.toml:1: `the file` needs `raid`, a table".into()), "{told:?}");
+}
+
+#[test]
+fn a_bitmap_has_the_regions_that_are_said_and_no_more_than_it_can() {
+    let bitmap = |address: &str| array(&Shipped, address).map(|spec| spec.topology.sets[0].bitmap);
+    let mdadms = BitmapParams { region: Bytes::MIB * 64, sleep: Nanos::from_secs(5) };
+    assert_eq!(bitmap("md3000").unwrap(), None);
+    assert_eq!(bitmap("pm9a3-raid1-2").unwrap(), Some(mdadms));
+    assert_eq!(bitmap("pm9a3-raid1-2?raid.bitmap=none").unwrap(), None);
+    let finer = bitmap("pm9a3-raid1-2?raid.bitmap.region=1MiB").unwrap();
+    assert_eq!(finer, Some(BitmapParams { region: Bytes::MIB, ..mdadms }));
+    let error = bitmap("pm9a3-raid1-2?raid.bitmap.region=256KiB").expect_err("that is too many").to_string();
+    assert!(error.contains("at most 2,097,152 bits"), "{error}");
+    assert!(bitmap("pm9a3-raid1-2?raid.bitmap.sleep=0s").is_err());
 }
 
 #[test]

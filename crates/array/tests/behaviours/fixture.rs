@@ -27,6 +27,7 @@ pub fn random(size: Bytes, depth: u32) -> Load {
         pattern: Pattern::Random,
         size,
         reads: Share::ALL,
+        of: None,
         workers: 1,
         depth,
         direct: true,

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout)]
 
 mod background;
+mod bitmap;
 mod closed_form;
 mod demerit;
 mod disksim;

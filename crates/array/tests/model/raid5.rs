@@ -84,6 +84,7 @@ fn t2_means(count: usize) -> [f64; 3] {
         geometry,
         is_offline: false,
         disks: topology.sets[0].members.clone(),
+        bitmap: None,
     };
     let devices = topology.disks.iter().map(device).collect();
     let mut back =
@@ -99,8 +100,15 @@ fn t2_means(count: usize) -> [f64; 3] {
                 let (arrived, lba, reads) = next;
                 let class = if reads { Class::HostRead } else { Class::HostWrite };
                 let owner = Owner::Request(narrow::<u32>(requests.len()));
-                let spec =
-                    OperationSpec { set: 0, owner, class, controller: 0, ready: now, flow: Nanos::ZERO };
+                let spec = OperationSpec {
+                    set: 0,
+                    owner,
+                    class,
+                    controller: 0,
+                    ready: now,
+                    flow: Nanos::ZERO,
+                    mark: None,
+                };
                 requests.push((arrived, reads));
                 let started = if reads {
                     back.read(&mut time, spec, lba, Sectors(16))

@@ -40,7 +40,7 @@ impl Gate {
 }
 
 /// In the order in which a request meets them.
-const GATES: [Gate; 9] = [
+const GATES: [Gate; 10] = [
     Gate {
         stage: "schedule",
         name: "queue depth",
@@ -97,6 +97,13 @@ const GATES: [Gate; 9] = [
         why: "the journal takes one transaction at a time",
         remedy: "Sync less often (`sync`, `flush_every`, on NFS `protocol.sync_writes`), have more requests share a sync, or give the \
                  journal a faster device.",
+    },
+    Gate {
+        stage: "write-intent bitmap",
+        name: "write-intent bitmap",
+        why: "a write to a region whose bit is clear waits until a page with the bit is on every member, flushed before and after, and \
+              who comes meanwhile waits for the next page",
+        remedy: crate::settings::BITMAP_REMEDY,
     },
 ];
 

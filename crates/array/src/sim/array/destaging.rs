@@ -42,7 +42,15 @@ impl Array {
             let engine = &mut self.back.engines[controller as usize];
             let (ready, _) = engine.cross(now, now, engine.crossing(batch.bytes), class);
             let owner = Owner::Cache { controller, transfer: batch.transfer };
-            let spec = OperationSpec { set: batch.set, owner, class, controller, ready, flow: Nanos::ZERO };
+            let spec = OperationSpec {
+                set: batch.set,
+                owner,
+                class,
+                controller,
+                ready,
+                flow: Nanos::ZERO,
+                mark: None,
+            };
             let written = match batch.is_known {
                 true => self.back.write_known(&mut traffic.time, spec, &extents),
                 false => self.back.write(&mut traffic.time, spec, &extents),

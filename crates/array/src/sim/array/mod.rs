@@ -257,7 +257,7 @@ impl Array {
     #[inline]
     fn operation(traffic: &Traffic, place: u32, set: u32, ready: Instant) -> OperationSpec {
         let HostRequest { class, controller, flow, .. } = traffic.requests[place];
-        OperationSpec { set, owner: Owner::Request(place), class, controller, ready, flow }
+        OperationSpec { set, owner: Owner::Request(place), class, controller, ready, flow, mark: None }
     }
 
     fn cache(&mut self, controller: u32) -> Option<&mut Cache> {
@@ -332,7 +332,7 @@ impl Array {
         let Some(cache) = self.cache(controller) else { return };
         let transfer = cache.begin(CacheTransfer::Fetch { set, fetch });
         let owner = Owner::Cache { controller, transfer };
-        let spec = OperationSpec { set, owner, class, controller, ready, flow: Nanos::ZERO };
+        let spec = OperationSpec { set, owner, class, controller, ready, flow: Nanos::ZERO, mark: None };
         let sectors = Sectors(fetch.to - fetch.from);
         if self.back.read(&mut traffic.time, spec, Lba(fetch.from), sectors).is_err() {
             self.back.done.push(Ended::at(owner, traffic.time.now()));
@@ -413,12 +413,12 @@ impl Array {
         traffic.send_back(place, first, last, true)
     }
 
-    /// A write waits no longer for a unit that background work held.
+    /// A write waits no longer for a unit that background work held, or for the bitmap of its set.
     #[cold]
-    pub fn write_freed(&mut self, traffic: &mut Traffic, Freed { owner, is_lost }: Freed) {
+    pub fn write_freed(&mut self, traffic: &mut Traffic, Freed { owner, is_lost, stage }: Freed) {
         let now = traffic.time.now();
         if let Owner::Request(place) = owner {
-            traffic.requests.trace(place).wait(Stage::StripeLocks, now);
+            traffic.requests.trace(place).wait(stage, now);
         }
         match owner {
             Owner::Request(place) if is_lost => traffic.fail(place, now),

@@ -137,7 +137,7 @@ impl BackEnd {
     }
 
     /// Issues the commands in `commands`, or continues at once where there are none.
-    fn begin(&mut self, time: &mut Timeline, chain: u32, ready: Instant) {
+    pub(super) fn begin(&mut self, time: &mut Timeline, chain: u32, ready: Instant) {
         if self.planning.commands.is_empty() {
             self.advance(time, chain, ready);
             return;
@@ -273,15 +273,20 @@ impl BackEnd {
                 trace
             });
             self.done.push(Ended { owner: place.owner, trace, flow: place.flow });
+            let mark = place.mark.take();
             if let Some(set) = place.beside_work {
                 self.write_left(set, operation);
             }
             self.operations.give(operation);
+            self.unmark(now, mark);
         }
     }
 
-    /// The arithmetic of a chain has ended.
+    /// The arithmetic of a chain has ended, or all commands of its phase.
     pub fn chain_ready(&mut self, time: &mut Timeline, chain: u32) {
+        if self.intents.is_any_thread_busy() && self.waits_for_thread(chain) {
+            return;
+        }
         let now = time.now();
         self.advance(time, chain, now);
     }

@@ -6,6 +6,7 @@
 //! **Invariant:** an operation ends exactly once, after every command of its chains has.
 
 mod chains;
+mod intent;
 mod members;
 
 use units::convert::{narrow, truncated};
@@ -13,7 +14,7 @@ use units::{Bytes, Instant, Lba, Nanos, Sectors, Share};
 
 use crate::controller::ControllerParams;
 use crate::device::{Command, Device};
-use crate::latency::LatencyTrace;
+use crate::latency::{LatencyTrace, Stage};
 use crate::link::{Link, LinkParams};
 use crate::meter::{Class, Meter, Metered};
 use crate::raid::{
@@ -28,7 +29,9 @@ use crate::sim::event::Event;
 use crate::sim::locks::StripeLocks;
 use crate::sim::timeline::Timeline;
 use crate::sim::unit_locks::UnitLocks;
-use crate::topology::{SetTopology, Topology};
+use crate::topology::{BitmapParams, SetTopology, Topology};
+
+use intent::Intents;
 
 /// Longest command to one member: what controllers and block layers join neighbours to.
 const JOIN_MAX: Sectors = Sectors(2048);
@@ -47,6 +50,13 @@ pub enum Owner {
     },
     /// Background work, by its number.
     Background(u32),
+    /// The write-intent bitmap of a set, on one of its disks.
+    Bitmap {
+        /// By its number, from 0.
+        set: u32,
+        /// By its number, from 0.
+        disk: u32,
+    },
 }
 
 /// What a back-end operation is for, and which controller does it.
@@ -65,6 +75,8 @@ pub struct OperationSpec {
     /// How long what it writes had flowed to the controller when the last of it was there; nothing where the controller has to have
     /// all of it first.
     pub flow: Nanos,
+    /// What a write has marked in the bitmap of its set, once it has.
+    pub mark: Option<u32>,
 }
 
 /// An operation that has ended.
@@ -88,13 +100,15 @@ impl Ended {
     }
 }
 
-/// A write that waits no longer for a unit that background work held.
+/// A write that waits no longer for a unit that background work held, or for the bitmap of its set.
 #[derive(Clone, Copy, Debug)]
 pub struct Freed {
     /// Who waits for it.
     pub owner: Owner,
     /// Whether it had nowhere to go then.
     pub is_lost: bool,
+    /// What it has waited for.
+    pub stage: Stage,
 }
 
 /// A set at work.
@@ -107,6 +121,8 @@ pub struct Set {
     pub is_offline: bool,
     /// Disk numbers of members and spares, by the geometry's numbers.
     pub disks: Vec<u32>,
+    /// Its write-intent bitmap, if it has one.
+    pub bitmap: Option<BitmapParams>,
 }
 
 impl Set {
@@ -115,8 +131,23 @@ impl Set {
         let spec = SetSpec { spares: narrow::<u32>(topology.spares.len()), ..set.geometry.spec().clone() };
         let geometry = Geometry::new(spec)?;
         let health = Health::new(&geometry);
+        let bitmap = set.bitmap.filter(|_| set.keeps_bitmap());
         let disks = set.members.iter().chain(&topology.spares).copied().collect();
-        Ok(Set { geometry, health, is_offline: false, disks })
+        Ok(Set { geometry, health, is_offline: false, disks, bitmap })
+    }
+
+    /// The disks of its members that work.
+    fn working(&self) -> impl Iterator<Item = u32> {
+        let Set { geometry, health, disks, .. } = self;
+        (0..narrow::<u16>(geometry.spec().members))
+            .filter(|&slot| health.state(slot) != MemberState::Failed)
+            .map(|slot| disks[usize::from(health.member(slot))])
+    }
+
+    /// Whether no member is missing.
+    fn is_whole(&self) -> bool {
+        let members = narrow::<u16>(self.geometry.spec().members);
+        (0..members).all(|slot| self.health.state(slot) != MemberState::Failed)
     }
 }
 
@@ -180,6 +211,7 @@ pub struct BackEnd {
     chains: Slab<Chain>,
     planning: Planning,
     pub(super) locking: Locking,
+    intents: Intents,
     /// Operations of background work under way.
     background: usize,
     /// Operations that have ended, for the simulation to collect.
@@ -244,6 +276,7 @@ impl BackEnd {
                 waits: Meter::default(),
                 granted: Vec::new(),
             },
+            intents: Intents::new(&sets, controller.flush_members),
             sets,
             engines,
             channels: Channels { links: channels, wires, crossings: Slab::new(), crossed: Vec::new() },
@@ -305,6 +338,17 @@ impl BackEnd {
         planned.map(drop)
     }
 
+    /// Starts a write of `extents`, ascending and apart, of a set, as soon as its bitmap says that it comes and no
+    /// background work holds what it would touch. After an error nothing has been started.
+    pub fn write(
+        &mut self,
+        time: &mut Timeline,
+        spec: OperationSpec,
+        extents: &[Extent],
+    ) -> Result<(), PlanError> {
+        self.write_where(time, spec, extents, false)
+    }
+
     /// Starts a write to a stripe of which all is known that is not written, so that parity follows without a read.
     pub fn write_known(
         &mut self,
@@ -312,11 +356,20 @@ impl BackEnd {
         spec: OperationSpec,
         extents: &[Extent],
     ) -> Result<(), PlanError> {
-        if self.locking.units[spec.set as usize].is_worked_on() {
-            // Background work has its own idea of what stands on the members.
-            return self.write(time, spec, extents);
+        self.write_where(time, spec, extents, true)
+    }
+
+    fn write_where(
+        &mut self,
+        time: &mut Timeline,
+        spec: OperationSpec,
+        extents: &[Extent],
+        is_known: bool,
+    ) -> Result<(), PlanError> {
+        if self.intents.has(spec.set) {
+            return self.write_announced(time, spec, extents, is_known);
         }
-        self.write_now(time, spec, extents, true).map(drop)
+        self.write_beside_work(time, spec, extents, is_known)
     }
 
     /// Starts a write that nothing stands in the way of; its operation.
@@ -367,12 +420,20 @@ impl BackEnd {
 
     /// Has every member of a set that works write what its own cache holds. `false`: none is left to ask.
     pub fn flush(&mut self, time: &mut Timeline, spec: OperationSpec) -> bool {
-        let Set { geometry, health, disks, .. } = &self.sets[spec.set as usize];
-        let working = (0..narrow::<u16>(geometry.spec().members))
-            .filter(|&slot| health.state(slot) != MemberState::Failed)
-            .map(|slot| disks[usize::from(health.member(slot))]);
         self.planning.commands.clear();
+        let working = self.sets[spec.set as usize].working();
         self.planning.commands.extend(working.map(|disk| MemberCommand { disk, first: 0, sectors: 0 }));
+        self.flush_those(time, spec)
+    }
+
+    /// Has one disk of a set do so.
+    fn flush_disk(&mut self, time: &mut Timeline, spec: OperationSpec, disk: u32) {
+        self.planning.commands.clear();
+        self.planning.commands.push(MemberCommand { disk, first: 0, sectors: 0 });
+        self.flush_those(time, spec);
+    }
+
+    fn flush_those(&mut self, time: &mut Timeline, spec: OperationSpec) -> bool {
         let flushed = |device: &mut Device, at: Instant, _: MemberCommand| {
             let end = device.flush(at, spec.class);
             (end, AtDisk::Flushed(end))

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use document::{Errors, Fields, Key, Mistakes, Node, Read, TextSpan, Wrong, nearest};
 use units::{Bytes, Nanos, Share};
+use workload::Op;
 
 use super::subject::{Activity, ActivityKind, Load, Pattern, Subject};
 use super::unit::{METRICS, Metric, UNITS, Unit};
@@ -147,6 +148,7 @@ fn read_plan(name: &str, fields: &Fields<'_>) -> Plan {
         pattern: fields.need_choice("pattern", &patterns).unwrap_or(Pattern::Random),
         size,
         reads: fields.or("reads", Share::ALL),
+        of: fields.choice("of", &[("reads", Op::Read), ("writes", Op::Write)]),
         workers: at_least_one(fields, "workers"),
         depth: at_least_one(fields, "depth"),
         direct: fields.or("direct", true),

@@ -1,6 +1,8 @@
 //! What a case runs: an array, loads on it, and perhaps work that the array gives itself.
 
 use units::{Bytes, Nanos, Share};
+use workload::Op;
+use workload::tally::{Action, Class};
 
 use crate::background::BackgroundKind;
 
@@ -17,6 +19,14 @@ pub struct Subject {
     pub within: Option<Nanos>,
 }
 
+impl Subject {
+    /// Whether the metric is of requests of a class.
+    pub fn counts(&self, class: Class) -> bool {
+        let of = self.loads.first().and_then(|load| load.of);
+        of.is_none_or(|op| class.op == Action::Block(op))
+    }
+}
+
 /// What a group of identical workers asks for, in the few words that published tests give.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
@@ -28,6 +38,8 @@ pub struct Load {
     pub size: Bytes,
     /// Part of the requests that read.
     pub reads: Share,
+    /// The requests that the metric is of, where it is not all of them.
+    pub of: Option<Op>,
     /// Identical workers on each LUN used.
     pub workers: u32,
     /// Requests each worker keeps in flight.

@@ -8,7 +8,7 @@ use stats::Histogram;
 use units::{Bytes, Nanos};
 
 use workload::CompileError;
-use workload::tally::Tally;
+use workload::tally::{ClassTally, Tally};
 
 use crate::background::BackgroundKind;
 use crate::raid::{GeometryError, HealthError};
@@ -141,7 +141,7 @@ impl<'s> Question<'s> {
             return Ok(Finding::Value(knee, precisions));
         }
         let (tallies, precisions) = run(spec, subject, &subject.loads, *metric, *precision, seed)?;
-        Ok(Finding::Value(read(*metric, &tallies, subject.within)?, precisions))
+        Ok(Finding::Value(read(*metric, &tallies, subject)?, precisions))
     }
 
     /// The value by what was found for a question with the same key.
@@ -207,7 +207,7 @@ fn knee(
         let loads: Vec<Load> = subject.loads.iter().map(|load| Load { workers, ..load.clone() }).collect();
         let (tallies, same) = run(spec, subject, &loads, Metric::Iops, precision, seed)?;
         precisions = precisions.and(same);
-        read(Metric::Iops, &tallies, None)
+        read(Metric::Iops, &tallies, subject)
     };
     let (mut workers, mut before) = (1, rate(1)?);
     while workers < MOST {
@@ -247,7 +247,7 @@ fn run(
     }
     let clients = clients(&sim, spec, subject, loads, seed)?;
     let jobs = clients.len();
-    let mut seconds = may_end_early(loads).then(|| Seconds::of(metric, subject.within, precision, jobs));
+    let mut seconds = may_end_early(loads).then(|| Seconds::of(metric, subject, precision, jobs));
     let outcome = sim.run_watched(clients, |_, job| {
         let intervals = job.take_intervals();
         let are_known = seconds.as_mut().is_some_and(|seconds| seconds.are_known(&intervals));
@@ -257,21 +257,24 @@ fn run(
 }
 
 /// All jobs together.
-fn read(metric: Metric, tallies: &[Tally], within: Option<Nanos>) -> Result<f64, MeasureError> {
+fn read(metric: Metric, tallies: &[Tally], subject: &Subject) -> Result<f64, MeasureError> {
+    let (within, counts) = (subject.within, |class: &&ClassTally| subject.counts(class.class));
     let per_second = |count: &dyn Fn(&Tally) -> f64| {
         tallies.iter().map(|tally| count(tally) / tally.measured().as_secs_f64().max(1e-9)).sum::<f64>()
     };
     let mut response = Histogram::new();
-    for class in tallies.iter().flat_map(|tally| &tally.classes) {
+    for class in tallies.iter().flat_map(|tally| &tally.classes).filter(counts) {
         response.merge(&class.response);
     }
     let nothing = || MeasureError::Nothing { what: "no request ended in the measured time".into() };
     let quantile = |q| response.quantile(q).map(Nanos::as_secs_f64).ok_or_else(nothing);
     match metric {
-        Metric::Iops => Ok(per_second(&|tally| tally.ops() as f64)),
-        Metric::Throughput => {
-            Ok(per_second(&|tally| tally.classes.iter().map(|class| class.bytes).sum::<Bytes>().as_f64()))
-        }
+        Metric::Iops => Ok(per_second(&|tally| {
+            tally.classes.iter().filter(counts).map(|class| class.ops).sum::<u64>() as f64
+        })),
+        Metric::Throughput => Ok(per_second(&|tally| {
+            tally.classes.iter().filter(counts).map(|class| class.bytes).sum::<Bytes>().as_f64()
+        })),
         Metric::LatencyMean => response.mean().map(|ns| ns * 1e-9).ok_or_else(nothing),
         Metric::LatencyP50 => quantile(0.5),
         Metric::LatencyP99 => quantile(0.99),

@@ -7,7 +7,7 @@ use stats::batch_mean;
 use units::{Bytes, Nanos};
 use workload::tally::Interval;
 
-use crate::spec::case::Metric;
+use crate::spec::case::{Metric, Subject};
 
 /// The precisions to which a run ends at one instant: from one on, and below another.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,9 +32,9 @@ impl Precisions {
 }
 
 /// The metric of all jobs together in each second of the window that is over.
-pub(super) struct Seconds {
+pub(super) struct Seconds<'s> {
     metric: Metric,
-    within: Option<Nanos>,
+    subject: &'s Subject,
     precision: f64,
     /// To what the metric was known as that was enough.
     reached: Option<f64>,
@@ -64,12 +64,12 @@ pub(super) const LEAST: Nanos = Nanos::from_secs(SECONDS as u64);
 /// Requests beyond a second's quantile that tell where it lies.
 const BEYOND: f64 = 10.0;
 
-impl Seconds {
+impl<'s> Seconds<'s> {
     /// None yet, of so many jobs.
-    pub(super) fn of(metric: Metric, within: Option<Nanos>, precision: f64, jobs: usize) -> Seconds {
+    pub(super) fn of(metric: Metric, subject: &'s Subject, precision: f64, jobs: usize) -> Seconds<'s> {
         Seconds {
             metric,
-            within,
+            subject,
             precision,
             reached: None,
             nearest: f64::INFINITY,
@@ -114,7 +114,7 @@ impl Seconds {
         let second = self.seconds.entry(interval.from.nanos()).or_default();
         second.told += 1;
         debug_assert!(second.told <= self.jobs, "a job tells of a second once");
-        for class in &interval.classes {
+        for class in interval.classes.iter().filter(|class| self.subject.counts(class.class)) {
             second.ops += class.ops;
             second.bytes += class.bytes;
             if !matches!(self.metric, Metric::Iops | Metric::Throughput) {
@@ -139,7 +139,7 @@ impl Seconds {
             Metric::LatencyMean => response.mean(),
             Metric::LatencyP50 => quantile(0.5),
             Metric::LatencyP99 => quantile(0.99),
-            Metric::ShareWithin => share_within(response, self.within),
+            Metric::ShareWithin => share_within(response, self.subject.within),
             Metric::Time | Metric::WorkRate | Metric::Knee => None,
         }
     }

@@ -18,6 +18,7 @@ fn beside(array: &str, loads: u32, work: ActivityKind, disk: u32) -> Subject {
         pattern: case::Pattern::Random,
         size: Bytes::KIB * 8,
         reads: Share::ALL,
+        of: None,
         workers: 1,
         depth: 8,
         direct: true,
@@ -46,7 +47,9 @@ fn known_after(metric: Metric, precision: f64, seconds: &[(u64, Nanos)]) -> Opti
 
 /// The same where one job of so many tells.
 fn known_after_of(jobs: usize, metric: Metric, precision: f64, seconds: &[(u64, Nanos)]) -> Option<usize> {
-    let mut known = Seconds::of(metric, Some(Nanos::from_millis(2)), precision, jobs);
+    let limit = Some(Nanos::from_millis(2));
+    let subject = Subject { array: String::new(), loads: Vec::new(), occasion: None, within: limit };
+    let mut known = Seconds::of(metric, &subject, precision, jobs);
     seconds.iter().zip(1u64..).position(|(&(ops, time), second)| {
         let mut response = Histogram::new();
         response.record_n(time, ops);
