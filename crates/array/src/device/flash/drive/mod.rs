@@ -24,7 +24,7 @@ use crate::device::{Command, Inner};
 use crate::meter::{Class, Meter};
 use ahead::Ahead;
 use die::Die;
-use flushes::{MapLog, Turns};
+use flushes::Turns;
 use streams::Streams;
 use translation::{RUN, State};
 
@@ -55,7 +55,6 @@ pub struct FlashDrive {
     /// 32 ends: what is random in a small place must not be taken for streams.
     reads: Streams<8>,
     ahead: Ahead,
-    map_log: MapLog,
     turns: Turns,
     gathered: u64,
     /// Whether the last of the gathered bytes went on where others ended.
@@ -91,7 +90,6 @@ impl FlashDrive {
             writes: Streams::default(),
             reads: Streams::default(),
             ahead: Ahead::new(params.read_ahead.get().div_ceil(page), params.capacity.get() / page),
-            map_log: MapLog::default(),
             turns: Turns::default(),
             gathered: 0,
             gathers_stream: false,

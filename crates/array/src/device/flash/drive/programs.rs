@@ -20,7 +20,6 @@ impl FlashDrive {
         let tail = self.params.link.time_for(bytes.min(self.params.page)) + self.params.link_command;
         let flow = flow.min(transfer.saturating_sub(tail));
         let arrived = self.to_drive.book_after(self.takes_from(now), begun, flow, transfer);
-        self.map_log.lacks = true;
         let sequential = self.writes.continues(offset, bytes.get());
         let buffered = self.buffer.fits(bytes.get());
         let room = if buffered { self.buffer.room(arrived, bytes.get()) } else { arrived };
@@ -42,7 +41,7 @@ impl FlashDrive {
         if buffered { room } else { programmed }
     }
 
-    pub(super) fn first_free_die(&self) -> usize {
+    fn first_free_die(&self) -> usize {
         first_of_least(self.dies.iter().map(|die| die.writes_until.nanos())).unwrap_or(0)
     }
 
@@ -70,7 +69,7 @@ impl FlashDrive {
     }
 
     /// When so many pages have passed between the controller's memory and the flash.
-    pub(super) fn over_path(&mut self, now: Instant, ready: Instant, pages: u64) -> Instant {
+    fn over_path(&mut self, now: Instant, ready: Instant, pages: u64) -> Instant {
         match &mut self.write_path {
             Some((path, page)) => path.book(now, ready, *page * pages),
             None => ready,
@@ -78,7 +77,7 @@ impl FlashDrive {
     }
 
     /// The drive with a cache of one bit a cell works until then.
-    pub(super) fn works_until(&mut self, end: Instant) {
+    fn works_until(&mut self, end: Instant) {
         if let Some(slc) = &mut self.slc {
             slc.is_busy_until(end);
         }
