@@ -43,8 +43,8 @@ pub(crate) fn conditions(of: &[(&Run, &CampaignCell)]) -> Vec<String> {
             });
             let (_, _, points, cells) = &mut found[place];
             cells.insert(cell.label());
-            if !points.contains(&point.name.as_str()) {
-                points.push(&point.name);
+            if !points.contains(&point.plain_name()) {
+                points.push(point.plain_name());
             }
         }
     }

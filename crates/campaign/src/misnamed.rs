@@ -20,7 +20,7 @@ pub(crate) fn misnamed(of: &[(&Run, &CampaignCell)]) -> Vec<String> {
                 own().flat_map(|(run, _)| &run.points).any(|point| {
                     let texts = point.workloads.iter().filter_map(|one| one.spec.text(key));
                     point.kind == PointKind::Load
-                        && point.name == name
+                        && point.plain_name() == name
                         && texts.into_iter().any(|text| text != said)
                 })
             };

@@ -115,7 +115,7 @@ fn answered<'r>(run: &'r Run, cell: &'r CampaignCell) -> impl Iterator<Item = An
     cell.claims.iter().filter_map(|claim| {
         let case = claim.case.as_ref()?;
         let measured = || {
-            let point = run.points.iter().find(|point| point.complete && point.name == case.point)?;
+            let point = run.points.iter().find(|point| point.complete && point.plain_name() == case.point)?;
             point.figure(Metric::of(&claim.metric))
         };
         let answer = if case.point.is_empty() { case.modelled } else { measured() };

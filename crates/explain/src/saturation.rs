@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::{Finding, Point, PointKind, Run, Severity, is_named, phase_title};
+use spec::title_with_set;
 use stats::saturation::{LoadPoint, Saturation, saturation};
 use units::Nanos;
 
@@ -24,6 +25,7 @@ const FULL: f64 = 0.97;
 
 /// A phase over its loads, at one set of values of all other swept keys.
 struct Curve {
+    /// As written, with what `--set` changed behind it.
     phase: String,
     around: Vec<(String, String)>,
     loads: Vec<Load>,
@@ -54,7 +56,8 @@ fn curves(run: &Run) -> Vec<Curve> {
         let Some(((value, around), one)) = axis(point).zip(point.load()) else { continue };
         let place = *places.entry((point.phase.clone(), around.clone())).or_insert(curves.len());
         if place == curves.len() {
-            curves.push(Curve { phase: point.phase.clone(), around, loads: Vec::new() });
+            let phase = title_with_set(point.phase.clone(), &point.set);
+            curves.push(Curve { phase, around, loads: Vec::new() });
         }
         let loads = &mut curves[place].loads;
         let spot = *spots.entry((place, value.clone())).or_insert(loads.len());

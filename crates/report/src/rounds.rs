@@ -81,7 +81,7 @@ fn cells(run: &Run, rounds: &Rounds, window: Window) -> Table {
         }
         let swept = point.swept.iter().filter(|(key, _)| *key != "round");
         let cell: Vec<String> = swept.map(|(key, value)| format!("{key} {value}")).collect();
-        let cell = if cell.is_empty() { phase_title(&point.phase, |_| None) } else { cell.join(", ") };
+        let cell = if cell.is_empty() { point.phase_title(|_| None) } else { cell.join(", ") };
         match rows.iter_mut().find(|(name, _)| *name == cell) {
             Some((_, points)) => points.push(point),
             None => rows.push((cell, vec![point])),

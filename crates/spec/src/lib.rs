@@ -9,6 +9,7 @@
 mod about;
 mod fields;
 mod form;
+mod load;
 mod op;
 mod plain;
 mod priority;
@@ -22,8 +23,9 @@ mod workload;
 
 pub use about::about;
 pub use fields::Value;
+pub use load::is_of_load;
 pub use op::{Action, Op};
 pub use priority::*;
 pub use stamp::{HEADER_LEN, Header, HeaderKind, Stamp};
-pub use title::readable_title;
+pub use title::{readable_title, title_with_set, title_without_set};
 pub use workload::*;

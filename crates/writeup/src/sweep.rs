@@ -287,6 +287,14 @@ impl<'a> Phase<'a> {
         cases.into_iter().map(named).collect()
     }
 
+    /// Its name for people; with what `--set` changed, where that is the same in all its points.
+    pub fn phase_title(&self) -> String {
+        let of_point = |one: &Measured<'_>| one.point.phase_title(|_| None);
+        let is_same = |pair: &[Measured<'_>]| pair[0].point.set == pair[1].point.set;
+        let first = self.points.first().filter(|_| self.points.windows(2).all(is_same));
+        first.map_or_else(|| phase_title(self.name, |_| None), of_point)
+    }
+
     /// The point's own name where nothing varies along an axis; else the values that are fixed, or the phase's name as
     /// far as it names no value.
     fn case_name(&self, outer: &[&str], values: &[&str], one: &Measured<'_>) -> String {
@@ -298,7 +306,7 @@ impl<'a> Phase<'a> {
         if !fixed.is_empty() {
             return fixed;
         }
-        let title = phase_title(self.name, |_| None);
+        let title = self.phase_title();
         if title.contains('…') { String::new() } else { title }
     }
 

@@ -13,14 +13,14 @@ pub(super) fn held(of: &[(&Run, &CampaignCell)], figures: &[FigureEffects]) -> V
     for (run, cell) in of {
         for claim in &cell.claims {
             let is_it = |figure: &&FigureEffects| {
-                figure.metric == claim.metric && is_about(claim, &figure.point, run)
+                figure.metric == claim.metric && is_about(claim, &figure.point, run, cell)
             };
             let mut own: Vec<(&str, &str)> = figures
                 .iter()
                 .filter(is_it)
                 .map(|figure| (figure.plan.as_str(), figure.point.as_str()))
                 .collect();
-            let titles = titles(run, claim);
+            let titles = titles(run, cell, claim);
             if own.is_empty() {
                 own.extend(titles.iter().map(|point| (run.plan.name.as_str(), point.as_str())));
             }
@@ -45,9 +45,10 @@ pub(super) fn held(of: &[(&Run, &CampaignCell)], figures: &[FigureEffects]) -> V
 }
 
 /// The points of `run` that `claim` is about, each title once.
-fn titles(run: &Run, claim: &FigureClaim) -> Vec<String> {
+fn titles(run: &Run, cell: &CampaignCell, claim: &FigureClaim) -> Vec<String> {
     let loads = run.points.iter().filter(|point| point.kind == PointKind::Load);
-    let mut titles: Vec<String> = loads.map(title).filter(|name| is_about(claim, name, run)).collect();
+    let mut titles: Vec<String> =
+        loads.map(|point| title(point, cell)).filter(|name| is_about(claim, name, run, cell)).collect();
     titles.dedup();
     titles
 }
@@ -78,9 +79,9 @@ fn mean(
 
 /// Whether `claim` is about the point `name` of `run`: it begins with what the claim names, and its requests are of the mix
 /// that the claim is for.
-fn is_about(claim: &FigureClaim, name: &str, run: &Run) -> bool {
+fn is_about(claim: &FigureClaim, name: &str, run: &Run, cell: &CampaignCell) -> bool {
     let is_of_mix = |reads: f64| {
-        let mut own = run.points.iter().filter(|point| title(point) == name).peekable();
+        let mut own = run.points.iter().filter(|point| title(point, cell) == name).peekable();
         own.peek().is_some() && own.all(|point| mix(point).is_some_and(|mix| (mix - reads).abs() < 1e-9))
     };
     name.starts_with(&claim.point) && claim.reads.is_none_or(is_of_mix)

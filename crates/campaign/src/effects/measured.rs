@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::{CampaignCell, Metric, Point, PointKind, Run, World, is_named, phase_title};
 use stats::geometric_mean;
 use workload::plan::{self, Plan, Task};
+use workload::spec::{title_with_set, title_without_set};
 
 /// A figure of one run.
 pub(super) struct Measured<'r> {
@@ -52,14 +53,14 @@ pub(super) fn subjects(of: &[(&Run, &CampaignCell)]) -> Vec<(String, String, Met
         let loads = of
             .iter()
             .filter(|(run, _)| run.plan.name == plan)
-            .flat_map(|(run, _)| &run.points)
-            .filter(|point| point.kind == PointKind::Load);
-        for point in loads {
+            .flat_map(|(run, cell)| run.points.iter().map(move |point| (point, *cell)))
+            .filter(|(point, _)| point.kind == PointKind::Load);
+        for (point, cell) in loads {
             let headline = Metric::of(&point.headline);
             // The highest rate of a sweep is one figure; which of its points that is differs from cell to cell.
             let tail = (headline.more_is_better() && !is_load_swept(point)).then_some(Metric::Quantile(0.99));
             for metric in std::iter::once(headline).chain(tail) {
-                let subject = (plan.to_owned(), title(point), metric);
+                let subject = (plan.to_owned(), title(point, cell), metric);
                 if !subjects.contains(&subject) {
                     subjects.push(subject);
                 }
@@ -98,9 +99,13 @@ fn figures_of_point(point: &plan::Point, named: &mut BTreeSet<String>) -> usize 
     if named.insert(name) { 1 + usize::from(is_rate && !is_swept) } else { 0 }
 }
 
-/// What a point is called beside those of other cells: all points of a sweep of the load are one, their best.
-pub(super) fn title(point: &Point) -> String {
-    titled(&point.name, &point.phase, point.swept.iter().collect())
+/// What a point is called beside those of other cells: all points of a sweep of the load are one, their best. What a factor
+/// of `cell` set is no part of it, since the level says it.
+pub(crate) fn title(point: &Point, cell: &CampaignCell) -> String {
+    let is_level = |key: &str| cell.levels.iter().any(|level| is_named(&level.factor, key));
+    let set: Vec<_> = point.set.iter().filter(|(key, _)| !is_level(key)).cloned().collect();
+    let titled = titled(point.plain_name(), &point.phase, point.swept.iter().collect());
+    title_with_set(titled, &set)
 }
 
 fn titled(name: &str, phase: &str, swept: Vec<(&String, &String)>) -> String {
@@ -120,7 +125,7 @@ pub fn titles_of(plan: &Plan) -> BTreeSet<String> {
     let titled = |point: &plan::Point| {
         let swept = point.swept.iter().map(|(key, value)| (key, value)).collect();
         let phase = plan.phases.get(point.phase).map_or("", |phase| &phase.name);
-        titled(&point.name, phase, swept)
+        titled(title_without_set(&point.name, &point.set), phase, swept)
     };
     loads.map(titled).collect()
 }
@@ -132,8 +137,8 @@ pub(super) fn measured<'r>(
     point: &str,
     metric: Metric,
 ) -> Vec<Measured<'r>> {
-    let value = |run: &Run| {
-        let is_it = |own: &&Point| own.kind == PointKind::Load && own.complete && title(own) == point;
+    let value = |run: &Run, cell: &CampaignCell| {
+        let is_it = |own: &&Point| own.kind == PointKind::Load && own.complete && title(own, cell) == point;
         // Of each point of a sweep, its repetitions.
         let mut repeats: BTreeMap<&BTreeMap<String, String>, Vec<f64>> = BTreeMap::new();
         for own in run.points.iter().filter(is_it) {
@@ -143,13 +148,13 @@ pub(super) fn measured<'r>(
         repeats.values().filter_map(|values| geometric_mean(values)).reduce(best)
     };
     let of_plan = of.iter().filter(|(run, _)| run.plan.name == plan);
-    of_plan.filter_map(|(run, cell)| Some(Measured { cell, value: value(run)? })).collect()
+    of_plan.filter_map(|(run, cell)| Some(Measured { cell, value: value(run, cell)? })).collect()
 }
 
-/// Whether the writes of a point of `run` met free room of a write cache, so that its figure `metric` is not sustained; of a
+/// Whether the writes of a point of `run`, which is of `cell`, met free room of a write cache, so that its figure `metric` is not sustained; of a
 /// sweep, of its best point.
-pub fn is_filling(run: &Run, point: &str, metric: Metric) -> bool {
-    let is_it = |own: &&Point| own.kind == PointKind::Load && own.complete && title(own) == point;
+pub fn is_filling(run: &Run, cell: &CampaignCell, point: &str, metric: Metric) -> bool {
+    let is_it = |own: &&Point| own.kind == PointKind::Load && own.complete && title(own, cell) == point;
     let figures = run.points.iter().filter(is_it).filter_map(|own| Some((own.figure(metric)?, own)));
     let order = |one: &(f64, &Point), other: &(f64, &Point)| one.0.total_cmp(&other.0);
     let best = if metric.more_is_better() { figures.max_by(order) } else { figures.min_by(order) };

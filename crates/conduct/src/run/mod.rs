@@ -316,6 +316,7 @@ fn frame(plan: &Plan, point: &plan::Point) -> Point {
         name: point.name.clone(),
         repeat: point.repeat,
         swept: point.swept.iter().cloned().collect(),
+        set: point.set.clone(),
         state: state_of(&point.task),
         ..Point::before(narrow::<u32>(point.index), &plan.phases[point.phase].name, kind, headline)
     }

@@ -90,7 +90,7 @@ pub(super) fn in_flight(workloads: &[Workload]) -> u64 {
 
 /// The load of a point of that name, or of a phase of that name that has one.
 fn named<'p>(plan: &'p Plan, loads: &[&'p Point], name: &str) -> Result<&'p Point, String> {
-    let point = plan.points().iter().find(|point| point.name == name);
+    let point = plan.points().iter().find(|point| point.is_called(name));
     if let Some(load) = point.and_then(|point| loads.iter().find(|load| is_same(load, point))) {
         return Ok(load);
     }

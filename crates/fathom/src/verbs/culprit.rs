@@ -73,9 +73,10 @@ fn planned_otherwise(base: &[&Run], runs: &[&Run]) -> Option<String> {
         texts.filter(|(key, _)| *key != "seed").collect()
     };
     let point_of = |runs: &[&Run], name: &str| -> Option<Vec<_>> {
-        runs.iter().flat_map(|run| &run.points).find(|point| point.name == name).map(asked)
+        runs.iter().flat_map(|run| &run.points).find(|point| point.plain_name() == name).map(asked)
     };
-    let differs = |point: &&Point| point_of(base, &point.name).is_some_and(|before| before != asked(point));
+    let differs =
+        |point: &&Point| point_of(base, point.plain_name()).is_some_and(|before| before != asked(point));
     runs.iter().flat_map(|run| &run.points).find(differs).map(|point| point.name.clone())
 }
 

@@ -179,7 +179,7 @@ impl Again {
 
     fn study(&self, point: &Point, seeds: u32, times: f64) -> Result<Study<'_>, Failure> {
         let index = point.index as usize;
-        if self.plan.points().get(index).is_none_or(|planned| planned.name != point.name) {
+        if self.plan.points().get(index).is_none_or(|planned| !planned.is_called(point.plain_name())) {
             return Err(
                 self.refuse("this version of the program gives its plan other points than the record has")
             );
@@ -220,7 +220,11 @@ fn chosen<'r>(arguments: &WhatIfArgs, run: &'r Run) -> Result<&'r Point, Failure
     };
     let number = asked.parse::<u32>().ok().and_then(|number| number.checked_sub(1));
     let names: Vec<&str> = loads.clone().map(|point| point.name.as_str()).collect();
-    loads.find(|point| point.name == *asked || number == Some(point.index)).ok_or_else(|| {
-        Failure::Usage(format!("run {} has no point `{asked}`; it has {}", run.id, names.join(", ")))
-    })
+    loads
+        .find(|point| {
+            [point.name.as_str(), point.plain_name()].contains(&asked.as_str()) || number == Some(point.index)
+        })
+        .ok_or_else(|| {
+            Failure::Usage(format!("run {} has no point `{asked}`; it has {}", run.id, names.join(", ")))
+        })
 }

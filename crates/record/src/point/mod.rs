@@ -43,7 +43,7 @@ pub struct Point {
     pub index: u32,
     /// The phase's name as written.
     pub phase: String,
-    /// The phase's name with swept values filled in.
+    /// The phase's name with swept values filled in, and what `--set` changed behind it.
     pub name: String,
     /// Load or state.
     pub kind: PointKind,
@@ -52,6 +52,9 @@ pub struct Point {
     /// The values that the sweeps gave this point.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub swept: BTreeMap<String, String>,
+    /// What `--set` changed of what it asks and its phase's name does not say; absent where nothing was.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub set: Vec<(String, String)>,
     /// What was done to the target, by the keys of the plan: `state`, `fill`, `trim`; empty for a load.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub state: BTreeMap<String, String>,
@@ -138,6 +141,28 @@ impl Point {
         (count > 0.0).then(|| LoadPoint { load, rate, response_s: sum_ns / count / 1e9 })
     }
 
+    /// Its name without what `--set` changed: the same for all runs of a plan.
+    pub fn plain_name(&self) -> &str {
+        spec::title_without_set(&self.name, &self.set)
+    }
+
+    /// The name of its phase for people, as [`phase_title`](crate::phase_title) gives it, and what `--set` changed behind it.
+    pub fn phase_title(&self, value: impl FnMut(&str) -> Option<String>) -> String {
+        spec::title_with_set(crate::phase_title(&self.phase, value), &self.set)
+    }
+
+    /// What is asked: keys of its workload that are [of its load](spec::is_of_load), with their texts; of several workloads
+    /// `oltp.depth`.
+    pub fn asked(&self) -> BTreeMap<String, String> {
+        let is_alone = self.workloads.len() == 1;
+        let of = |workload: &WorkloadResult| -> Vec<(String, String)> {
+            let texts = workload.spec.texts().into_iter().filter(|(key, _)| spec::is_of_load(key));
+            let named = |key: &str| if is_alone { key.into() } else { format!("{}.{key}", workload.name) };
+            texts.map(|(key, text)| (named(key), text)).collect()
+        };
+        self.workloads.iter().flat_map(of).collect()
+    }
+
     /// The same `by_ns` nanoseconds later on the run's clock.
     pub fn later(mut self, by_ns: u64) -> Point {
         let later = |at: &mut u64| *at = at.saturating_add(by_ns);
@@ -179,6 +204,7 @@ impl Point {
             kind,
             repeat: 1,
             swept: BTreeMap::new(),
+            set: Vec::new(),
             state: BTreeMap::new(),
             headline: headline.into(),
             started_ns: 0,

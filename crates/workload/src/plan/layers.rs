@@ -31,6 +31,10 @@ enum Aim {
 pub(crate) struct LayeredValue<'a> {
     /// The value.
     pub node: &'a Node,
+    /// What holds without a `--set`; none where nothing is written.
+    pub written: Option<&'a Node>,
+    /// Whether a `--set` says it.
+    pub is_set: bool,
     /// Whether it was said for one workload of several alone.
     pub own: bool,
     /// Sorts sweeps in the order in which they were written; a `--set` stands where it replaces a value.
@@ -86,10 +90,12 @@ impl<'a> Layers<'a> {
         let table = &self.outline.phases[phase];
         let own = member.and_then(|member| table.members[member].table).and_then(|table| table.get(key));
         let shared = table.table.get(key).or_else(|| self.outline.defaults.and_then(|table| table.get(key)));
-        let node = own_said.or(said).or(own).or(shared)?;
-        let written = own.or(shared).unwrap_or(node);
+        let set = own_said.or(said);
+        let written = own.or(shared);
+        let node = set.or(written)?;
         let is_own = own_said.is_some() || (said.is_none() && own.is_some());
-        Some(LayeredValue { node, own: is_own, order: written.place.order() })
+        let order = written.unwrap_or(node).place.order();
+        Some(LayeredValue { node, written, is_set: set.is_some(), own: is_own, order })
     }
 
     /// The last `--set` of `key` that aims there: what is typed later holds.

@@ -53,7 +53,7 @@ pub use sweep::MOST_POINTS;
 
 use units::Share;
 
-use crate::spec::Workload;
+use crate::spec::{Workload, title_without_set};
 
 /// A plan, read, complete and expanded.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,8 +127,12 @@ pub struct Point {
     pub index: usize,
     /// The number of its phase, from 0.
     pub phase: usize,
-    /// The name of its phase, with values filled in; unique among the points of the phase apart from repeats.
+    /// The name of its phase, with values filled in and what `--set` changed behind it; unique among the points of the phase
+    /// apart from repeats.
     pub name: String,
+    /// What `--set` changed of what it asks, and its name does not fill in: keys and values. With several workloads
+    /// `oltp.depth`.
+    pub set: Vec<(String, String)>,
     /// The swept keys and their values here, outermost first. With several workloads `oltp.workers`.
     pub swept: Vec<(String, String)>,
     /// Which repeat this is, from 1.
@@ -209,6 +213,11 @@ impl Point {
             Task::Load(load) => &load.workloads,
             Task::State(_) => &[],
         }
+    }
+
+    /// Whether `name` means it: its name, or that without what `--set` changed.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || title_without_set(&self.name, &self.set) == name
     }
 }
 

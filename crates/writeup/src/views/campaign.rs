@@ -39,7 +39,10 @@ fn is_filling(runs: &[Run], figure: &FigureEffects, cell: &CellFigure) -> bool {
         own.is_some_and(|own| own.levels.iter().map(|level| &level.level).eq(&cell.levels))
     };
     let metric = Metric::of(&figure.metric);
-    runs.iter().filter(is_of_cell).any(|run| campaign::is_filling(run, &figure.point, metric))
+    let is_filling = |run: &Run| {
+        run.cell.as_ref().is_some_and(|cell| campaign::is_filling(run, cell, &figure.point, metric))
+    };
+    runs.iter().filter(is_of_cell).any(is_filling)
 }
 
 impl<'a> Subject<'a> {

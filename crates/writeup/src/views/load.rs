@@ -31,7 +31,7 @@ pub(super) fn heading(phase: &Phase<'_>) -> String {
     if let Some(of) = &phase.of {
         return format!("{of}, by requests in flight");
     }
-    let title = record::phase_title(phase.name, |_| None);
+    let title = phase.phase_title();
     // A title that is the name of the key says it once.
     let is_key = title.trim_matches(['…', ' ']).eq_ignore_ascii_case(&by);
     let words = !is_key && title.split(['…', ' ', ',']).any(|word| word.chars().any(char::is_alphabetic));

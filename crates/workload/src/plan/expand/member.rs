@@ -5,12 +5,13 @@ use units::{OpsPerSecond, Share};
 
 use super::{defaults, read_known};
 use crate::plan::Metric;
-use crate::plan::keys::Kind;
+use crate::plan::keys::draft::Draft;
 use crate::plan::keys::workload::{MEMBER, WORKLOAD};
+use crate::plan::keys::{Entry, Kind};
 use crate::plan::layers::{LayeredValue, Layers};
 use crate::plan::outline::PhaseTable;
 use crate::plan::sweep;
-use crate::spec::{Pace, Schedule};
+use crate::spec::{Pace, Schedule, Workload};
 
 /// One workload of a phase and the values that hold for it, in the order of the entries.
 pub(super) struct Member<'a> {
@@ -70,12 +71,35 @@ impl Member<'_> {
         found.map_or(&self.place, |found| &cell.value(found.node).place)
     }
 
+    /// The workload without any `--set` at one point, but for keys whose sweep a `--set` has replaced; none where it contradicts
+    /// itself.
+    pub(super) fn as_written(&self, cell: &Cell<'_>) -> Option<Workload> {
+        let mut draft = defaults();
+        for (entry, found) in WORKLOAD.iter().zip(&self.found) {
+            let Some(node) = found.as_ref().and_then(|found| found.written) else { continue };
+            let node = cell.value(node);
+            if !is_sweep(node, entry) {
+                read_known(entry, &mut draft, node);
+            }
+        }
+        draft.finish().ok()
+    }
+
+    /// Whether a `--set` has replaced a sweep by one value.
+    pub(super) fn has_lost_its_sweep(found: &LayeredValue<'_>, entry: &Entry<Draft>) -> bool {
+        found.is_set && found.written.is_some_and(|written| is_sweep(written, entry))
+    }
+
     /// Whether its seed is said as a number.
     pub(super) fn has_seed(&self, cell: &Cell<'_>) -> bool {
         let index = WORKLOAD.iter().position(|entry| entry.doc.key == "seed").expect("seed is a key");
         let found = self.found[index].as_ref();
         found.is_some_and(|found| cell.value(found.node).scalar().as_deref() != Some("auto"))
     }
+}
+
+fn is_sweep(node: &Node, entry: &Entry<Draft>) -> bool {
+    !matches!(sweep::values(node, entry.doc.kind), Ok(None))
 }
 
 /// The workloads of a phase.

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use document::{Errors, Mistake, Mistakes, Node, SourceText, Table, TextSpan, argument, parse};
 
 use self::member::{Cell, Member, axes, members, part_of};
-use self::naming::{name, short};
+use self::naming::{name, set_by, short};
 use self::states::state;
 use crate::plan::check::faults;
 use crate::plan::keys::draft::Draft;
@@ -28,7 +28,7 @@ use crate::plan::template::Template;
 use crate::plan::vars;
 use crate::plan::{Load, Metric, Objective, Overrides, Phase, Plan, Point, Promised, Task};
 use crate::rng::Streams;
-use crate::spec::Workload;
+use crate::spec::{Workload, title_with_set};
 
 /// The plan in `text`; see [`Plan::parse`].
 pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan, Errors> {
@@ -246,7 +246,8 @@ impl Builder {
         self.groups += 1;
         let (index, phase, group) = (self.points.len(), index, self.groups - 1);
         let task = Task::State(state);
-        self.points.push(Point { index, phase, name, swept: Vec::new(), repeat: 1, round: 1, group, task });
+        let (swept, set) = (Vec::new(), Vec::new());
+        self.points.push(Point { index, phase, name, set, swept, repeat: 1, round: 1, group, task });
     }
 
     /// Adds the points of a load; gives the labels of its sweeps.
@@ -327,6 +328,8 @@ impl Builder {
         let swept = swept.map(|(axis, at)| (axis.label.clone(), short(&axis.values[*at])));
         let swept: Vec<(String, String)> = number.into_iter().chain(swept).collect();
         let name = name(template, members, cell, &workloads, &swept);
+        let set = set_by(template, members, cell, &workloads);
+        let name = title_with_set(name, &set);
         let headlines: Vec<Metric> = members.iter().map(|member| member.headline).collect();
         for repeat in 1..=head.repeat {
             let index = self.points.len();
@@ -339,9 +342,9 @@ impl Builder {
                 }
             }
             let load = Load { workloads, headlines: headlines.clone(), until: head.until };
-            let (name, swept) = (name.clone(), swept.clone());
+            let (name, set, swept) = (name.clone(), set.clone(), swept.clone());
             let (group, task) = (self.groups - 1, Task::Load(load));
-            self.points.push(Point { index, phase, name, swept, repeat, round, group, task });
+            self.points.push(Point { index, phase, name, set, swept, repeat, round, group, task });
         }
     }
 

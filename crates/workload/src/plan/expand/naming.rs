@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use document::{Key, Node, Wrong};
 
 use super::member::{Axis, Cell, Member};
+use crate::plan::keys::KeyDoc;
 use crate::plan::keys::workload::WORKLOAD;
 use crate::plan::suggest::sentence;
 use crate::plan::template::Template;
@@ -85,4 +86,50 @@ pub(super) fn name(
         }
     }
     name
+}
+
+/// The headings of keys that say what is asked, as names do. How long it is asked, where and by which engine is no part of a
+/// name.
+const ASKED: [&str; 5] =
+    ["Access pattern", "Queue depth and rate", "Durability", "Trace replay", "Files and directories"];
+
+/// A key that says what is asked, although it stands under another heading: a page cache answers instead of the storage.
+const DIRECT: &str = "direct";
+
+/// A key among those of what is asked of which every load is the same.
+const SEED: &str = "seed";
+
+fn says_what_is_asked(doc: &KeyDoc) -> bool {
+    (ASKED.contains(&doc.section) && doc.key != SEED) || doc.key == DIRECT
+}
+
+/// What `--set` changed of what a point asks, and its name neither fills in nor has as a sweep: keys and values as typed.
+pub(super) fn set_by(
+    template: &Template,
+    members: &[Member<'_>],
+    cell: &Cell<'_>,
+    workloads: &[Workload],
+) -> Vec<(String, String)> {
+    let mut set = Vec::new();
+    for (member, workload) in members.iter().zip(workloads) {
+        let before = member.as_written(cell);
+        for (entry, found) in WORKLOAD.iter().zip(&member.found) {
+            let key = entry.doc.key;
+            let is_filled_in =
+                template.keys().any(|named| named == key || named == format!("{}.{key}", member.name));
+            let Some(found) = found.as_ref().filter(|found| found.is_set && !is_filled_in) else { continue };
+            let is_swept = cell.axes.iter().any(|axis| std::ptr::eq(axis.node, found.node));
+            let is_same = before.as_ref().is_some_and(|before| before.text(key) == workload.text(key))
+                && !Member::has_lost_its_sweep(found, entry);
+            if is_swept || is_same || !says_what_is_asked(&entry.doc) {
+                continue;
+            }
+            let label = if found.own { format!("{}.{key}", member.name) } else { key.to_owned() };
+            let value = (label, short(found.node));
+            if !set.contains(&value) {
+                set.push(value);
+            }
+        }
+    }
+    set
 }

@@ -51,6 +51,54 @@ fn sweeps_nest_in_the_order_written_and_repeats_are_innermost() {
     assert_eq!(plan.points()[2].swept, [("size".into(), "4KiB".into()), ("depth".into(), "2".into())]);
 }
 
+/// A plan whose names say values, as the ready ones do.
+const NAMED: &str = "[defaults]\nrun = \"1s\"\nreads = \"100%\"\n[[phase]]\nname = \"4 KiB random read\"\nsize = \"4KiB\"\n\
+    [[phase]]\nname = \"64 KiB random read x{depth}\"\nsize = \"64KiB\"\ndepth = { sweep = [1, 8] }\n";
+
+#[test]
+fn a_name_has_behind_it_what_was_set_of_what_is_asked() {
+    let named =
+        |set: &[&str]| names(&with(NAMED, set)).iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let plain = ["4 KiB random read", "64 KiB random read x1", "64 KiB random read x8"];
+    assert_eq!(named(&[]), plain);
+    assert_eq!(named(&["reads=0%"]), plain.map(|name| format!("{name} [reads 0%]")));
+    // The words of other tools are ours.
+    assert_eq!(named(&["rwmixread=0"]), plain.map(|name| format!("{name} [reads 0%]")));
+    let sizes = ["4 KiB random read", "64 KiB random read x1 [size 4k]", "64 KiB random read x8 [size 4k]"];
+    assert_eq!(named(&["size=4k"]), sizes, "the first asks for what it did, under another spelling");
+    let depths = ["4 KiB random read [depth 32]", "64 KiB random read x32"];
+    assert_eq!(named(&["depth=32"]), depths, "a name that fills the key in says it");
+    let of_one = named(&["phase.1.reads=50%", "phase.1.pattern=sequential"]);
+    assert_eq!(of_one[0], "4 KiB random read [pattern sequential, reads 50%]");
+    assert_eq!(of_one[1..], plain[1..]);
+    let swept = named(&["reads={ sweep = [\"0%\", \"50%\"] }"]);
+    assert_eq!(swept[..2], ["4 KiB random read reads=0%", "4 KiB random read reads=50%"], "as ever");
+    // How long, where, and by which engine is in no name.
+    assert_eq!(named(&["run=5s", "warmup=1s", "span=1GiB", "engine=pread", "seed=7"]), plain);
+    assert_eq!(named(&["direct=false"])[0], "4 KiB random read [direct false]");
+}
+
+#[test]
+fn a_point_answers_to_its_name_with_and_without_what_was_set() {
+    let plan = with(NAMED, &["reads=0%"]);
+    let point = &plan.points()[0];
+    assert!(point.is_called("4 KiB random read [reads 0%]") && point.is_called("4 KiB random read"));
+    assert!(!point.is_called("64 KiB random read x1"));
+}
+
+#[test]
+fn what_is_set_for_one_of_several_workloads_is_said_of_it() {
+    let text = "[[phase]]\nname = \"both\"\nrun = \"1s\"\n[[phase.workload]]\nname = \"log\"\n[[phase.workload]]\nname = \"db\"\n";
+    assert_eq!(names(&with(text, &["phase.both.workload.log.depth=4"])), ["both [log.depth 4]"]);
+    assert_eq!(names(&with(text, &["depth=4"])), ["both [depth 4]"], "once for both");
+}
+
+#[test]
+fn a_sweep_that_one_value_replaces_is_said() {
+    let text = "[[phase]]\nname = \"reads\"\nrun = \"1s\"\ndepth = { sweep = [1, 8] }\n";
+    assert_eq!(names(&with(text, &["depth=1"])), ["reads [depth 1]"]);
+}
+
 #[test]
 fn shuffled_points_are_passes_in_orders_of_their_own_and_issue_what_they_would_as_written() {
     let text = "[[phase]]\nname = \"x{depth}\"\nrun = \"1s\"\nrepeat = 2\ndepth = { sweep = [1, 2, 3, 4, 5, 6, 7, 8] }\n";
