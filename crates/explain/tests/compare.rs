@@ -555,3 +555,47 @@ fn a_rate_of_too_short_a_window_says_how_long_it_takes_and_has_the_interval_of_i
     let note = comparison.notes.iter().find(told).unwrap_or_else(|| panic!("{:?}", comparison.notes));
     assert!(note.contains("4k: A 1,000 (900 to 1,100) IOPS, B 1,000 (900 to 1,100) IOPS"), "{note}");
 }
+
+/// A run of one point at a queue depth.
+fn at_depth(depth: u32, raid: &str, index: u64) -> Run {
+    let per_s = 300 * u64::from(depth) + index;
+    let stream = Stream { op: "read", size_bytes: 4096, per_s, median_ns: 3_000_000, spread: 0.2 };
+    let mut workload = sample::workload("db", &[stream]);
+    workload.spec.depth = depth;
+    let mut run = sample::run("fio", vec![sample::point(0, "1: db", vec![workload])]);
+    run.id = format!("{raid}-{depth}-{index}");
+    run.targets[0].address = format!("array:md3000?raid={raid}");
+    run
+}
+
+#[test]
+fn where_storage_and_load_differ_both_are_named() {
+    let comparison = held(&at_depth(1, "10", 0), &at_depth(32, "5", 0));
+    assert_eq!(comparison.mixed().as_deref(), Some("depth 1 → 32"));
+    let same_load = held(&at_depth(1, "10", 0), &at_depth(1, "5", 0));
+    assert_eq!(same_load.mixed(), None);
+    let same_storage = held(&at_depth(1, "5", 0), &at_depth(32, "5", 0));
+    assert_eq!(same_storage.mixed(), None, "the ratio is one of the loads");
+    assert_eq!(same_storage.load_settings().count(), 1);
+}
+
+#[test]
+fn runs_of_one_side_that_ask_for_different_loads_are_no_repeats() {
+    let runs: Vec<Run> =
+        ["10", "5"].iter().flat_map(|raid| [at_depth(1, raid, 0), at_depth(32, raid, 1)]).collect();
+    let groups = by("raid", &runs);
+    let comparison = compare(Some("raid"), &groups, MARGIN);
+    let cells: Vec<&str> =
+        comparison.rows.iter().filter(|row| row.metric == "iops").map(|row| row.cell.as_str()).collect();
+    assert_eq!(cells, ["1: db, depth 1", "1: db, depth 32"]);
+    assert!(comparison.rows.iter().all(|row| row.repeats == [1, 1]));
+    assert!(
+        comparison.notes.iter().any(|note| note.starts_with("Runs of one side differ in load (depth)")),
+        "{:?}",
+        comparison.notes
+    );
+    let alike: Vec<Run> =
+        ["10", "5"].iter().flat_map(|raid| [at_depth(8, raid, 0), at_depth(8, raid, 1)]).collect();
+    let comparison = compare(Some("raid"), &by("raid", &alike), MARGIN);
+    assert!(comparison.rows.iter().all(|row| row.repeats == [2, 2] && row.cell == "1: db"));
+}

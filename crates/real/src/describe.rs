@@ -9,6 +9,7 @@ use host::target::{Device, DeviceKind, Direct, TargetKind};
 use record::names::fact;
 use units::{Bytes, Instant};
 
+use crate::plain_set::PlainSet;
 use crate::scratch_set::ScratchSet;
 use crate::target::Resolved;
 
@@ -50,7 +51,11 @@ fn uring_words(state: &UringState) -> String {
 }
 
 /// A target, as it is stored.
-pub(crate) fn target(each: &Resolved, scratch: &ScratchSet, number: usize) -> record::Target {
+pub(crate) fn target(
+    each: &Resolved,
+    (scratch, plain): (&ScratchSet, &PlainSet),
+    number: usize,
+) -> record::Target {
     let (kind, own) = match &each.target.kind {
         TargetKind::Null { .. } => ("null", None),
         TargetKind::File(path) => ("file", Some(path)),
@@ -60,7 +65,7 @@ pub(crate) fn target(each: &Resolved, scratch: &ScratchSet, number: usize) -> re
         TargetKind::Nbd(_) => ("NBD export", None),
     };
     let scratched = scratch.planned(number);
-    let laid_out = scratched.is_some();
+    let laid_out = scratched.is_some() || plain.is_laid_out(number);
     let size = scratched.as_ref().map_or(each.facts.size, |(_, size)| *size);
     record::Target {
         address: each.target.name.clone(),
@@ -96,7 +101,7 @@ fn facts(each: &Resolved, scratch: &ScratchSet, laid_out: bool) -> BTreeMap<Stri
             format!("{} from {}", remote.protocol, remote.share.as_deref().unwrap_or("an unknown server"))
         }),
     );
-    put("direct I/O", each.facts.direct.as_ref().map(direct_words));
+    put(fact::DIRECT, each.facts.direct.as_ref().map(direct_words));
     put("scratch size", scratch.words().map(Into::into));
     put(fact::LAID_OUT, laid_out.then(|| "random".into()));
     if let Some(stored) = &each.stored {

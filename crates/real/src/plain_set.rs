@@ -49,6 +49,8 @@ pub(crate) struct PlainSet {
     wanted: Vec<PlainFile>,
     ready: bool,
     made: Vec<Made>,
+    /// The numbers of those that are this program's own and filled with data that does not compress.
+    laid_out: Vec<usize>,
     journal: Journal,
     /// Files that another process of the same run makes, cuts and removes.
     follows: bool,
@@ -97,6 +99,7 @@ impl PlainSet {
             wanted: wanted.to_vec(),
             ready: false,
             made: Vec::new(),
+            laid_out: Vec::new(),
             journal,
             follows: false,
             words,
@@ -145,8 +148,10 @@ impl PlainSet {
         if self.follows {
             return self.join(targets);
         }
-        for (wanted, each) in self.wanted.clone().iter().zip(targets) {
+        for (number, (wanted, each)) in self.wanted.clone().iter().zip(targets).enumerate() {
+            let known = self.made.len();
             let Some(mut file) = self.open(wanted, each)? else { continue };
+            let is_own = self.made.len() > known;
             if let Some(most) = wanted.cut {
                 plain::cut(&file, most).map_err(|error| refused(each, error))?;
             }
@@ -157,9 +162,15 @@ impl PlainSet {
                     self.made.iter_mut().for_each(Made::give_up);
                 }
                 whole?;
+                self.laid_out.extend((is_own && wanted.noise).then_some(number));
             }
         }
         Ok(())
+    }
+
+    /// Whether all that target number `number` holds was written by this program, and neither compresses nor repeats.
+    pub(crate) fn is_laid_out(&self, number: usize) -> bool {
+        self.laid_out.contains(&number)
     }
 
     /// Takes up those that were not there before, as they are by now.

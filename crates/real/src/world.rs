@@ -307,7 +307,7 @@ impl World for RealWorld {
         self.targets
             .iter()
             .enumerate()
-            .map(|(number, each)| describe::target(each, &self.scratch, number))
+            .map(|(number, each)| describe::target(each, (&self.scratch, &self.plain), number))
             .collect()
     }
 

@@ -59,6 +59,21 @@ impl Comparison {
         self.rows.iter().any(|row| row.verdict == Verdict::Worse && !self.is_doubted(row))
     }
 
+    /// The keys of loads whose values are not the same on every side, but for what sides are parted by.
+    pub fn load_settings(&self) -> impl Iterator<Item = &Setting> {
+        let is_by = |key: &str| self.by.as_deref() == Some(key);
+        self.settings.iter().filter(move |one| one.load().is_some_and(|key| !is_by(key)))
+    }
+
+    /// In what the loads differ, where the storage does as well: `depth 1 → 32`. A ratio is then none of the storage. `None`
+    /// where one of the two is the same on all sides.
+    pub fn mixed(&self) -> Option<String> {
+        let is_storage = |one: &Setting| one.option().is_some() || one.key == Setting::TARGET;
+        let loads: Vec<String> =
+            self.load_settings().filter_map(|one| Some(format!("{} {}", one.load()?, one.told()))).collect();
+        (!loads.is_empty() && self.settings.iter().any(is_storage)).then(|| loads.join(", "))
+    }
+
     /// One that holds nothing yet.
     pub fn of(by: Option<String>, sides: Vec<Side>) -> Comparison {
         Comparison {
@@ -117,6 +132,17 @@ pub struct Setting {
 impl Setting {
     /// How the key of an option in the address of a virtual array begins.
     pub const OPTION: &str = "target option ";
+
+    /// How a key of the plan begins.
+    pub const PLAN: &str = "plan ";
+
+    /// The key of the address of what was measured.
+    pub const TARGET: &str = "target";
+
+    /// The key of a workload, where it is one that says what is asked.
+    pub fn load(&self) -> Option<&str> {
+        self.key.strip_prefix(Setting::PLAN).filter(|key| spec::is_of_load(key))
+    }
 
     /// The option, where it is one.
     pub fn option(&self) -> Option<&str> {

@@ -33,6 +33,8 @@ pub mod fact {
     pub const ROTATIONAL: &str = "rotational";
     /// `yes` or `no`, for a loop device: whether it bypasses the page cache of the file behind it.
     pub const LOOP_DIRECT: &str = "loop bypasses page cache";
+    /// In what direct I/O is possible, and how that is known: `in multiples of 512 B (logical block of the device)`.
+    pub const DIRECT: &str = "direct I/O";
     /// `random` where this program has laid out what is read: data that neither compresses nor repeats.
     pub const LAID_OUT: &str = "laid out";
     /// How much of a file its file system held no data of before it was asked, as `Bytes` prints it exactly.

@@ -39,7 +39,9 @@ mod words;
 mod work;
 
 pub use crate::csv::{CSV_COLUMNS, csv};
-pub use comparison::{COMPARISON_COLUMNS, comparison, comparison_csv, comparison_json, comparison_markdown};
+pub use comparison::{
+    COMPARISON_COLUMNS, LOADS_DIFFER, comparison, comparison_csv, comparison_json, comparison_markdown,
+};
 pub use course::{Course, Stretch, courses};
 pub use effects::effects;
 pub use explained::{explained, explained_in_brief};

@@ -35,7 +35,7 @@ fn words(run: &Run) -> Vec<String> {
     let tags = run.tags.iter().map(|(key, value)| format!("{key} {value}"));
     let tags: Vec<String> = tags.filter(|tag| !said(tag)).collect();
     let overrides = run.plan.overrides.iter().map(|change| change.replace('=', " "));
-    tags.into_iter().chain(parts).chain(overrides).collect()
+    tags.into_iter().chain(parts).chain(overrides).chain([run.plan.name.clone()]).collect()
 }
 
 /// `array:md3000?raid=5&disks=8` is `md3000`, `RAID 5`, `disks 8`; other addresses are one word.

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use record::{Compared, Ops, Point, PointKind, Run, World, is_named, phase_title};
+use spec::title_with_set;
 use stats::difference::Estimate;
 
 use record::Metric;
@@ -45,8 +46,8 @@ pub(super) fn of<'a>(runs: &[&'a Run]) -> Vec<Cell<'a>> {
 pub(super) fn within<'a>(runs: &[&'a Run], strata: &Strata) -> Vec<Cell<'a>> {
     let mut cells: Vec<Cell<'a>> = Vec::new();
     for run in runs {
-        let setting = strata.setting(run);
         for point in run.points.iter().filter(|point| counts(run, point)) {
+            let setting = strata.setting(run, point);
             for workload in &point.workloads {
                 for (position, summary) in workload.summary.iter().enumerate() {
                     let is_real = run.world == World::Host;
@@ -115,10 +116,11 @@ fn name(point: &Point) -> String {
     let values: Vec<String> = swept(point).map(|(key, value)| format!("{key} {value}")).collect();
     let filled =
         |named: &str| swept(point).find(|(key, _)| is_named(key, named)).map(|(_, value)| value.to_owned());
-    match phase_title(&point.phase, filled) {
+    let title = match phase_title(&point.phase, filled) {
         title if title != point.phase => title,
         title => format!("{title} {}", values.join(", ")).trim_end().to_owned(),
-    }
+    };
+    title_with_set(title, &point.set)
 }
 
 impl<'a> Cell<'a> {

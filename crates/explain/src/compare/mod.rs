@@ -74,7 +74,8 @@ pub fn compare(by: Option<&str>, groups: &[Group<'_>], margin: f64) -> Compariso
     comparison.margin = margin;
     judge(&mut comparison.rows, margin);
     comparison.unmatched = unmatched(&cells);
-    comparison.notes = strata.note(groups).into_iter().chain(notes(groups, &comparison.rows)).collect();
+    let of_strata = strata.note(groups).into_iter().chain(strata.note_of_loads());
+    comparison.notes = of_strata.chain(notes(groups, &comparison.rows)).collect();
     comparison.notes.extend(same_runs(groups));
     comparison.notes.extend(offered::missed(&comparison, &cells));
     comparison.notes.extend(too_short(&comparison, &cells));

@@ -66,6 +66,22 @@ pub(super) fn figures(description: &str) -> impl Iterator<Item = (&str, &str)> {
     description.split("; ").filter_map(|figure| figure.split_once(" = "))
 }
 
+/// What was set, in whatever order and with whatever blanks: of a key that is set twice the last holds.
+fn set(overrides: &[String]) -> String {
+    let pair = |text: &String| match text.split_once('=') {
+        Some((key, value)) => (key.trim().to_owned(), value.trim().to_owned()),
+        None => (text.clone(), String::new()),
+    };
+    let keys: BTreeMap<String, String> = overrides.iter().map(pair).collect();
+    keys.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// What direct I/O is possible in, without how that is known: of a file that is made it is known otherwise than of the same file
+/// in the next run.
+fn without_basis(direct: &str) -> &str {
+    direct.split_once(" (").map_or(direct, |(words, _)| words)
+}
+
 /// Each value once, apart by ` or `, numbers in their order: sides that had the same values are alike whichever came first.
 fn together<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
     let mut seen: Vec<&str> = values.flatten().collect();
@@ -83,7 +99,7 @@ fn of_run(run: &Run) -> Values {
         }
     };
     add("plan", run.plan.name.clone());
-    add("set", run.plan.overrides.join(", "));
+    add("set", set(&run.plan.overrides));
     add("storage", if run.world == World::Host { "real" } else { "virtual array" }.into());
     for (number, target) in (1..).zip(&run.targets) {
         let name = if run.targets.len() == 1 { "target".to_owned() } else { format!("target {number}") };
@@ -102,6 +118,7 @@ fn of_run(run: &Run) -> Values {
             match key.as_str() {
                 fact::DESCRIPTION => figures(value)
                     .for_each(|(key, value)| add(&format!("{DESCRIPTION}{key}"), value.to_owned())),
+                fact::DIRECT => add(&format!("{name} {key}"), without_basis(value).into()),
                 _ => add(&format!("{name} {key}"), value.clone()),
             }
         }
@@ -170,7 +187,8 @@ fn of_cells(cells: &[Vec<Cell<'_>>]) -> Vec<Setting> {
         for key in keys {
             let value = |spec: &Option<BTreeMap<&str, String>>| spec.as_ref()?.get(key).cloned();
             let values: Vec<_> = known.iter().map(|spec| spec.get(key)).collect();
-            let setting = Setting { key: format!("plan {key}"), values: specs.iter().map(value).collect() };
+            let setting =
+                Setting { key: format!("{}{key}", Setting::PLAN), values: specs.iter().map(value).collect() };
             if values.windows(2).any(|pair| pair[0] != pair[1]) {
                 merge(&mut found, setting);
             }
@@ -244,6 +262,29 @@ mod tests {
         let mut old = before.clone();
         old.targets[0].facts.remove(fact::DESCRIPTION);
         assert_eq!(differ(&old, &before), [], "an older record does not say");
+    }
+
+    #[test]
+    fn what_was_set_is_the_same_in_another_order() {
+        let of = |texts: &[&str]| set(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["size=4k", "run=1s"]), of(&["run = 1s", "size=8k", "size=4k"]));
+        assert_eq!(of(&["depth=2"]), "depth=2");
+    }
+
+    #[test]
+    fn how_it_is_known_what_direct_io_is_possible_in_is_no_difference() {
+        let of = |words: &str| {
+            let mut run = sample::run("p", Vec::new());
+            run.targets[0].facts.insert(fact::DIRECT.into(), words.into());
+            run
+        };
+        let differ = |first: &Run, second: &Run| {
+            let groups = [first, second].map(|run| Group { name: run.id.clone(), runs: vec![run] });
+            differences(&groups, &[]).into_iter().filter(|one| one.key.ends_with(fact::DIRECT)).count()
+        };
+        let first = of("in multiples of 512 B (logical block of the device)");
+        assert_eq!(differ(&first, &of("in multiples of 512 B (reported by the kernel (statx))")), 0);
+        assert_eq!(differ(&first, &of("in multiples of 4 KiB (logical block of the device)")), 1);
     }
 
     #[test]

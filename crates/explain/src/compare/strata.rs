@@ -1,8 +1,12 @@
-//! Cells of a campaign at what its other factors were set to: what was measured at another setting is no repeat.
+//! Cells of a campaign at what its other factors were set to, and runs at what they asked for: what was measured at another
+//! setting or of another load is no repeat.
 //!
-//! **Invariant:** runs of no campaign have the empty setting, and so are compared as they always are.
+//! **Invariant:** where the runs of each side asked for the same, the setting is that of campaigns alone, and of no campaign
+//! empty.
 
-use record::{CampaignCell, Run, level_name};
+use std::collections::BTreeMap;
+
+use record::{CampaignCell, Point, PointKind, Run, level_name};
 
 use super::Group;
 
@@ -13,6 +17,8 @@ pub(super) struct Strata {
     factors: Vec<String>,
     /// Whether a side has several plans.
     has_plans: bool,
+    /// Keys of loads that have several values within a side, at one point of a plan.
+    loads: Vec<String>,
 }
 
 impl Strata {
@@ -21,6 +27,7 @@ impl Strata {
     pub fn of(groups: &[Group<'_>]) -> Strata {
         let mut strata = Strata::default();
         for group in groups {
+            strata.add_loads(group);
             let cells = || group.runs.iter().filter_map(|run| Some((*run, run.cell.as_ref()?)));
             let Some((first_run, first)) = cells().next() else { continue };
             strata.has_plans |= cells().any(|(run, _)| run.plan.name != first_run.plan.name);
@@ -34,12 +41,52 @@ impl Strata {
         strata
     }
 
-    /// What these were set to in `run`: `disks 8, firmware 3.88`; empty where nothing besides was varied.
-    pub fn setting(&self, run: &Run) -> String {
+    /// Notes the keys of loads in which runs of `group` differ at the same point.
+    fn add_loads(&mut self, group: &Group<'_>) {
+        let mut first: BTreeMap<(&str, &BTreeMap<String, String>), BTreeMap<String, String>> =
+            BTreeMap::new();
+        let runs = group.runs.iter().filter(|run| run.cell.is_none() && run.search.is_none());
+        for point in runs.flat_map(|run| &run.points).filter(|point| point.kind == PointKind::Load) {
+            let asked = point.asked();
+            let known = first.entry((&point.phase, &point.swept)).or_insert_with(|| asked.clone());
+            let differs = |key: &&String| known.get(*key) != asked.get(*key);
+            for key in known.keys().chain(asked.keys()).filter(differs) {
+                if !self.loads.contains(key) {
+                    self.loads.push(key.clone());
+                }
+            }
+        }
+    }
+
+    /// The values at `point` of `run` of all that varies within sides: `disks 8, firmware 3.88`, `depth 32`; empty where nothing
+    /// besides was varied.
+    pub fn setting(&self, run: &Run, point: &Point) -> String {
+        let asked = if self.loads.is_empty() { BTreeMap::new() } else { point.asked() };
+        let load = |key: &String| Some(format!("{key} {}", asked.get(key)?));
+        let loads = self.loads.iter().filter_map(load);
+        std::iter::once(self.of_cell(run))
+            .filter(|setting| !setting.is_empty())
+            .chain(loads)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    fn of_cell(&self, run: &Run) -> String {
         let Some(cell) = &run.cell else { return String::new() };
         let plan = self.has_plans.then(|| format!("plan {}", run.plan.name));
         let level = |factor: &String| Some(level_name(factor, level_of(cell, factor)?));
         plan.into_iter().chain(self.factors.iter().filter_map(level)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// That runs of a side asked for different loads, and of what; nothing where all asked for the same.
+    pub fn note_of_loads(&self) -> Option<String> {
+        (!self.loads.is_empty()).then(|| {
+            let keys = self.loads.join(", ");
+            format!(
+                "Runs of one side differ in load ({keys}) and are no repeats of each other: figures are compared at the same \
+                 {keys}."
+            )
+        })
     }
 
     /// That figures are held against each other at the same setting; nothing where all of a side is one cell.

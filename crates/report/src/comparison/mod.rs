@@ -10,6 +10,7 @@ use record::{Compared, Comparison, Side, Unmatched, Verdict};
 use self::figures::{Columns, figures, percent, table_of, table_rows};
 pub use self::formats::{COMPARISON_COLUMNS, comparison_csv, comparison_json, comparison_markdown};
 use self::overall::overall;
+pub use self::settings::LOADS_DIFFER;
 use self::settings::settings;
 use crate::judgement::culprit;
 use crate::style::{Look, Style};

@@ -26,6 +26,12 @@ fn sentence(comparison: &Comparison, side: u32, rows: &[&Compared]) -> Option<St
             "Overall: no verdict on {own} against {base}: one of them is no measurement of what it seems to be."
         ));
     }
+    if let Some(loads) = comparison.mixed() {
+        return Some(format!(
+            "Overall: no verdict on {own} against {base}: their loads differ as well ({}).",
+            harmless(&loads)
+        ));
+    }
     if rows.iter().all(|row| row.low.is_none()) {
         return Some(format!("Overall: no verdict on {own} against {base}: no change has a CI."));
     }

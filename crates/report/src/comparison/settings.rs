@@ -12,19 +12,22 @@ pub(super) fn settings(comparison: &Comparison, style: Style) -> Vec<String> {
     if comparison.settings.is_empty() {
         return wrapped(&["No configuration differences are known.".into()], style);
     }
-    let options: Vec<String> = comparison
-        .settings
-        .iter()
-        .filter_map(|one| Some(harmless(&format!("{} {}", one.option()?, one.told()))))
-        .collect();
+    let told = |key: &str, one: &Setting| harmless(&format!("{key} {}", one.told()));
+    let options = || comparison.settings.iter().filter_map(|one| Some(told(one.option()?, one)));
+    let has_options = options().next().is_some();
+    let loads = comparison.load_settings().filter_map(|one| Some(told(one.load()?, one)));
+    let named: Vec<String> = options().chain(loads).collect();
     let names: Vec<String> =
         (0u32..).zip(&comparison.sides).map(|(side, _)| name_of(comparison, side)).collect();
     let mut lines = Vec::new();
     // The address of an array says no more than its options.
     let mut others = comparison.clone();
-    if !options.is_empty() {
-        lines = wrapped(&[format!("{} differ in: {}.", names.join(" and "), options.join("; "))], style);
-        others.settings.retain(|one| one.option().is_none() && one.key != "target");
+    if !named.is_empty() {
+        let but = comparison.mixed().map(|_| format!("; {LOADS_DIFFER}")).unwrap_or_default();
+        lines = wrapped(&[format!("{} differ in: {}{but}.", names.join(" and "), named.join(", "))], style);
+        others.settings.retain(|one| {
+            one.option().is_none() && one.load().is_none() && (one.key != Setting::TARGET || !has_options)
+        });
     }
     if others.settings.is_empty() {
         return lines;
@@ -39,6 +42,9 @@ pub(super) fn settings(comparison: &Comparison, style: Style) -> Vec<String> {
     lines.extend(settings_table(&others, room.max(VALUE_MIN)).draw(style).lines);
     lines
 }
+
+/// What is said where both storage and load differ.
+pub const LOADS_DIFFER: &str = "the loads differ, so this is no ratio of the storage";
 
 /// The heading of what differs.
 const DIFFERENCE: &str = "configuration differences";

@@ -40,6 +40,8 @@ enum Outcome {
     Alike(String),
     /// What one of the runs measured is no figure of the storage.
     Doubtful(String),
+    /// The runs asked for different loads of different storage: in what the loads differ.
+    Mixed(String),
     /// No point is one of two runs.
     Apart,
 }
@@ -58,7 +60,8 @@ pub(crate) fn leads(
     if all.is_empty() {
         return None;
     }
-    let doubtful = all.iter().find(|lead| matches!(lead.outcome, Outcome::Doubtful(_)));
+    let is_none = |lead: &&Lead<'_>| matches!(lead.outcome, Outcome::Doubtful(_) | Outcome::Mixed(_));
+    let doubtful = all.iter().find(is_none);
     if let Some(lead) = doubtful {
         return Some(lead.undecided(subject, metric));
     }
@@ -135,6 +138,9 @@ fn outcome(subject: &Subject<'_>, case: &[Measured<'_>], metric: Metric) -> Outc
         return Outcome::Doubtful(doubts);
     }
     let Some(shared) = shared(case, metric) else { return Outcome::Apart };
+    if let Some(loads) = mixed(subject, &shared) {
+        return Outcome::Mixed(loads);
+    }
     let found = outcome_at(subject, &shared, metric);
     if !matches!(found, Outcome::Open(_)) {
         return found;
@@ -146,6 +152,33 @@ fn outcome(subject: &Subject<'_>, case: &[Measured<'_>], metric: Metric) -> Outc
         _ => None,
     });
     ahead.max_by(|one, other| one.0.total_cmp(&other.0)).map_or(found, |(_, outcome)| outcome)
+}
+
+/// In what the loads of one point differ between runs on different storage: `depth 1 → 32`. Cells of a campaign are called by
+/// what they were set to, and are compared as that.
+fn mixed(subject: &Subject<'_>, shared: &[Measured<'_>]) -> Option<String> {
+    let runs = runs_of(shared);
+    let storage = |run: &usize| -> Vec<&str> {
+        subject.runs[*run].targets.iter().map(|target| target.address.as_str()).collect()
+    };
+    let is_same = runs.windows(2).all(|pair| storage(&pair[0]) == storage(&pair[1]));
+    if is_same || runs.iter().any(|run| subject.runs[*run].cell.is_some()) {
+        return None;
+    }
+    let asked: Vec<_> = runs
+        .iter()
+        .filter_map(|run| shared.iter().find(|one| one.run == *run))
+        .map(|one| one.point.asked())
+        .collect();
+    let keys = report::distinct(asked.iter().flat_map(|keys| keys.keys().cloned()));
+    let told = |key: &String| {
+        let values: Vec<&str> =
+            asked.iter().map(|keys| keys.get(key).map_or("none", String::as_str)).collect();
+        let differs = values.windows(2).any(|pair| pair[0] != pair[1]);
+        differs.then(|| format!("{key} {}", values.join(" → ")))
+    };
+    let told: Vec<String> = keys.iter().filter_map(told).collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// The same at one point, of which each run has a measurement in `shared`.
@@ -323,6 +356,7 @@ impl Lead<'_> {
         }
         match &self.outcome {
             Outcome::Open(why) | Outcome::Alike(why) => sentence.words(format!("; {why}.")),
+            Outcome::Mixed(loads) => sentence.words(format!(": {}: {loads}.", report::LOADS_DIFFER)),
             Outcome::Apart => sentence.words(": no point in common, so there is no ratio."),
             _ => sentence.words("."),
         }

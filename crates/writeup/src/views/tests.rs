@@ -26,6 +26,8 @@ fn point(index: u32, workers: u32, rate: f64, interval: Option<(f64, f64)>) -> P
         sample::point(index, &format!("8 KiB x{workers}"), vec![sample::workload("main", &[stream])]);
     point.phase = "8 KiB x{workers}".into();
     point.swept.insert("workers".into(), workers.to_string());
+    // One request in flight of each worker, whatever the rate came to.
+    (point.workloads[0].spec.workers, point.workloads[0].spec.depth) = (workers, 1);
     for summary in &mut point.workloads[0].summary {
         summary.ops_per_s.value = rate;
         (summary.ops_per_s.low, summary.ops_per_s.high) =

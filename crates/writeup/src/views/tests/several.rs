@@ -65,3 +65,19 @@ fn the_table_of_a_rebuild_has_what_its_load_got_at_each_time_and_its_sentence_na
     assert_eq!(rates, ["1,900", "1,800", "1,700", ""], "the load had ended at the last");
     assert!(figure.reading.text().starts_with("RAID 5, rebuild"), "{}", figure.reading.text());
 }
+
+#[test]
+fn runs_that_differ_in_storage_and_load_have_no_ratio() {
+    let deep = |raid: &str, depth: u32, rate: f64| {
+        let mut own = run(raid, &[(8, rate)]);
+        own.points[0].workloads[0].spec.depth = depth;
+        own
+    };
+    let rows = || vec![compared("8 KiB x8", "iops", (320.0, 5_311.0), Some((16.0, 17.0)))];
+    let told = |first, second| report(vec![first, second], Some(rows())).answer.text();
+    let mixed = told(deep("10", 1, 320.0), deep("5", 32, 5_311.0));
+    assert!(!mixed.contains('×') && mixed.contains("RAID 10: 320 IOPS"), "{mixed}");
+    assert!(mixed.contains("the loads differ, so this is no ratio of the storage: depth 1 → 32."), "{mixed}");
+    let same = told(deep("10", 32, 320.0), deep("5", 32, 5_311.0));
+    assert!(same.contains("16.6× RAID 10"), "{same}");
+}
