@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Grade, Metric, Point, PointKind, Run, Severity, World};
+use crate::{Grade, Metric, Point, PointKind, Run, Severity, Target, World};
 
 /// One line of a list of runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub struct Entry {
     pub world: String,
     /// The machine that asked.
     pub hostname: String,
-    /// What was asked, as typed.
+    /// What was asked, as typed; of a file that was named from a folder its whole path.
     pub targets: Vec<String>,
     /// Labels given by the user.
     pub tags: BTreeMap<String, String>,
@@ -48,6 +48,12 @@ pub struct Entry {
     pub json_bytes: u64,
 }
 
+/// A target in a list: files of one name in several folders are told apart.
+fn told(target: &Target) -> String {
+    let is_relative = target.kind == "file" && !target.address.starts_with('/');
+    target.path.clone().filter(|_| is_relative).unwrap_or_else(|| target.address.clone())
+}
+
 impl Entry {
     /// The entry of `run`, whose record is so many bytes long. Without a number yet.
     pub fn of(run: &Run, json_bytes: usize) -> Entry {
@@ -69,7 +75,7 @@ impl Entry {
                 World::Array => "array".into(),
             },
             hostname: run.environment.hostname.clone(),
-            targets: run.targets.iter().map(|target| target.address.clone()).collect(),
+            targets: run.targets.iter().map(told).collect(),
             tags: run.tags.clone(),
             points: run.points.len() as u64,
             peak_ops_per_s,
@@ -113,6 +119,20 @@ mod tests {
 
     const STREAM: Stream =
         Stream { op: "read", size_bytes: 4096, per_s: 1000, median_ns: 100_000, spread: 0.2 };
+
+    #[test]
+    fn a_file_that_was_named_from_a_folder_is_told_by_its_whole_path() {
+        let mut run = sample::run("p", Vec::new());
+        let of = |run: &Run| Entry::of(run, 0).targets;
+        let whole = run.targets[0].address.clone();
+        assert_eq!(of(&run), [whole]);
+        run.targets[0].address = "r.0.0".into();
+        run.targets[0].kind = "file".into();
+        run.targets[0].path = Some("/home/a/r.0.0".into());
+        assert_eq!(of(&run), ["/home/a/r.0.0"]);
+        run.targets[0].path = None;
+        assert_eq!(of(&run), ["r.0.0"]);
+    }
 
     #[test]
     fn the_peak_of_a_point_is_that_of_its_workloads_together() {

@@ -41,8 +41,11 @@ pub struct Planned {
 }
 
 /// A plan's text and the targets that it names.
+#[derive(Default)]
 struct PlanText {
     text: String,
+    /// What a tool's job file does otherwise here.
+    notes: Vec<String>,
     /// None of a plan; those of a tool's job file.
     targets: Vec<String>,
 }
@@ -58,27 +61,35 @@ fn must_not_be_results(file: &str, text: &str) -> Result<(), Failure> {
     }
 }
 
+/// The notes of a job file, each with its name.
+fn told(file: &str, order: &formats::TranslatedJob) -> Vec<String> {
+    order.notes.iter().map(|note| format!("{file}: {note}")).collect()
+}
+
 fn ordered(
     kind: &formats::JobFile,
     file: &str,
     text: &str,
     on: &[String],
 ) -> Result<formats::TranslatedJob, Failure> {
-    let order = environment::with(file, on, |around| (kind.read)(file, text, around))?;
-    for note in &order.notes {
-        terminal::say(&format!("{file}: {note}"));
-    }
-    Ok(order)
+    Ok(environment::with(file, on, |around| (kind.read)(file, text, around))?)
 }
 
 /// The plan called `name`, read. Cautions go to stderr.
 pub fn read(name: &str, overrides: Overrides) -> Result<Planned, Failure> {
-    Ok(read_on(name, overrides, &[])?.0)
+    Ok(read_on(name, overrides, &[], false)?.0)
 }
 
-/// The same, and the targets that a tool's job file names, in place of which `on` may name others.
-pub fn read_on(name: &str, overrides: Overrides, on: &[String]) -> Result<(Planned, Vec<String>), Failure> {
-    let PlanText { text, targets } = find(name, on)?;
+/// The same, and the targets that a tool's job file names, in place of which `on` may name others. What that file does
+/// otherwise here is said unless the user is to read nothing beside the result.
+pub fn read_on(
+    name: &str,
+    overrides: Overrides,
+    on: &[String],
+    is_quiet: bool,
+) -> Result<(Planned, Vec<String>), Failure> {
+    let PlanText { text, targets, notes } = find(name, on)?;
+    notes.iter().filter(|_| !is_quiet).for_each(|note| terminal::say(note));
     let planned = parse(name, &text, overrides)?;
     for caution in &planned.plan.cautions {
         terminal::say(&caution.plain());
@@ -95,14 +106,16 @@ pub fn parse(origin: &str, text: &str, overrides: Overrides) -> Result<Planned, 
 
 /// The text of the plan called `name`.
 pub fn text(name: &str) -> Result<String, Failure> {
-    Ok(find(name, &[])?.text)
+    let PlanText { text, notes, .. } = find(name, &[])?;
+    notes.iter().for_each(|note| terminal::say(note));
+    Ok(text)
 }
 
 /// A file where the name looks like a path or one is there; otherwise a ready plan.
 fn find(name: &str, on: &[String]) -> Result<PlanText, Failure> {
     let looks_like_path = name.contains('/') || name.ends_with(".toml");
     if !looks_like_path && let Some(ready) = ready::find(name) {
-        return Ok(PlanText { text: ready.text.into(), targets: Vec::new() });
+        return Ok(PlanText { text: ready.text.into(), ..PlanText::default() });
     }
     match fs::read(units::name::path(name)) {
         Ok(bytes) => decoded(name, bytes, on),
@@ -123,13 +136,14 @@ fn find(name: &str, on: &[String]) -> Result<PlanText, Failure> {
 fn decoded(name: &str, bytes: Vec<u8>, on: &[String]) -> Result<PlanText, Failure> {
     let text = formats::decoded(&bytes);
     if let Some(kind) = formats::job_file(name, &text) {
-        let formats::TranslatedJob { plan, targets, .. } = ordered(kind, name, &text, on)?;
-        return Ok(PlanText { text: plan, targets });
+        let order = ordered(kind, name, &text, on)?;
+        let notes = told(name, &order);
+        return Ok(PlanText { text: order.plan, targets: order.targets, notes });
     }
     must_not_be_results(name, &text)?;
     let text = String::from_utf8(bytes)
         .map_err(|error| Failure::Usage(format!("{name}: the plan cannot be read: {error}")))?;
-    Ok(PlanText { text, targets: Vec::new() })
+    Ok(PlanText { text, ..PlanText::default() })
 }
 
 /// A tool's job file as a plan, its targets in a comment.
@@ -150,6 +164,7 @@ pub fn converted(file: &str, from: Option<&str>) -> Result<String, Failure> {
         )));
     };
     let order = ordered(kind, file, &text, &[])?;
+    told(file, &order).iter().for_each(|note| terminal::say(note));
     // A comment of TOML has no character that cannot be shown.
     let shown = |target: &String| target.replace(char::is_control, "?");
     let targets: String = order.targets.iter().map(|target| format!(" --on '{}'", shown(target))).collect();

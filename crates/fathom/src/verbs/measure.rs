@@ -138,7 +138,7 @@ impl RunArgs {
     pub fn read(&self) -> Result<(Planned, RealOptions), Failure> {
         let overrides = self.change.overrides();
         let sets_size = overrides.set.iter().any(|set| set.starts_with("size=") || set.contains(".size="));
-        let (planned, of_job) = plans::read_on(&self.plan, overrides, &self.targets)?;
+        let (planned, of_job) = plans::read_on(&self.plan, overrides, &self.targets, self.showing.quiet)?;
         if sets_size {
             say_what_size_is(&planned.plan);
         }

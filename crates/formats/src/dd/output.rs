@@ -93,7 +93,9 @@ fn text(run: &Run) -> Result<String, NoFigures> {
         else {
             continue;
         };
-        let copied = Copied::of([point], size, size);
+        let mut copied = Copied::of([point], size, size);
+        // No copy takes whole seconds to the nanosecond, for which alone coreutils leaves out the decimal of a rate.
+        copied.elapsed_ns += u64::from(copied.elapsed_ns.is_multiple_of(1_000_000_000));
         text += &(copied.records() + &copied.transfer(Generation::New));
     }
     NoFigures::when(text.is_empty(), "dd", "no point moves data; `fathom run dd-sweep` has such points")?;

@@ -210,3 +210,12 @@ fn seconds_are_printed_as_c_does() {
         assert_eq!(shortest(value), text);
     }
 }
+
+#[test]
+fn a_point_of_any_run_has_the_rate_of_a_copy_that_never_takes_whole_seconds() {
+    use record::sample::{Stream, point, run, workload};
+    let stream = Stream { op: "read", size_bytes: 4096, per_s: 2900, median_ns: 1_000_000, spread: 0.1 };
+    let record = run("quick", vec![point(0, "reads", vec![workload("main", &[stream])])]);
+    let text = (super::OUTPUT.write)(&record).unwrap();
+    assert!(text.ends_with(" s, 11.9 MB/s\n"), "{text}");
+}

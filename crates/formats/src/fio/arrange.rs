@@ -34,8 +34,8 @@ pub(super) struct Reported {
     pub workloads: Vec<String>,
 }
 
-/// Arranges `jobs`, `origin` being the job file or command line for the plan's `about`.
-pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangement, Refusal> {
+/// Arranges `jobs` as the plan `name`, `origin` being the job file or command line for its `about`.
+pub(super) fn arrange(jobs: &[Job], name: &str, origin: &str, salt: u32) -> Result<Arrangement, Refusal> {
     let mut targets: Vec<String> = Vec::new();
     for name in jobs.iter().flat_map(|job| job.files.of_clone.iter().flatten()) {
         if !targets.contains(name) {
@@ -48,7 +48,7 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
     super::zones::check_written(jobs)?;
     let bases = bases(jobs);
     let seed = seed_of(jobs, salt)?;
-    let mut plan = PlanText::new("fio", &format!("what fio does with {origin}"), Some(seed));
+    let mut plan = PlanText::new(name, &format!("what fio does with {origin}"), Some(seed));
     let mut notes = Vec::new();
     let mut phases = Vec::new();
     let mut group = 0;

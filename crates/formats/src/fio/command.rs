@@ -25,6 +25,15 @@ pub struct Command {
     pub wanted: Wanted,
 }
 
+/// What the plan of a command is called: its job files, or its first `--name`.
+fn plan_name(files: &[String], jobs: &[Job]) -> String {
+    match (files, jobs) {
+        ([], [first, ..]) => first.name.clone(),
+        ([], []) => TOOL.into(),
+        (files, _) => files.iter().map(|file| super::stem(file)).collect::<Vec<_>>().join(", "),
+    }
+}
+
 impl Command {
     /// Reads the arguments after the tool's name.
     pub fn parse(arguments: &[String], environment: &JobEnvironment<'_>) -> Result<Command, Refusal> {
@@ -70,7 +79,8 @@ impl Command {
             return Err(Refusal::Usage { tool: TOOL, what });
         }
         let origin = if line.files.is_empty() { "a command line".into() } else { line.files.join(", ") };
-        let mut arrangement = arrange::arrange(&jobs, &origin, environment.salt)?;
+        let name = plan_name(&line.files, &jobs);
+        let mut arrangement = arrange::arrange(&jobs, &name, &origin, environment.salt)?;
         arrangement.translated.notes.extend(line.notes);
         let command = Command { jobs, arrangement, wanted };
         command.check_search()?;

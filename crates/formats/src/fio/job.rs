@@ -90,7 +90,12 @@ impl Job {
         // What burns processor time moves nothing, whatever rw says.
         let rw = if asks_nothing(&options) { Rw::READS } else { Rw::read(&options)? };
         let sizes = access::sizes(&options, rw, &mut notes)?;
-        let mut engine = engine(&options, &mut notes)?;
+        let mut of_engine = Vec::new();
+        let mut engine = engine(&options, &mut of_engine)?;
+        // A virtual array is asked by no engine, whatever that would run on.
+        let is_virtual = !environment.targets.is_empty()
+            && environment.targets.iter().all(|name| name.starts_with("array:"));
+        notes.extend(of_engine.into_iter().filter(|note| !(is_virtual && note.contains(" runs "))));
         if let Some(setting) = options.get("filename").filter(|setting| Files::are_nothing(&setting.value)) {
             notes.push(format!("{} works as the null engine: nothing leaves the program", setting.value));
             engine.name = "null";

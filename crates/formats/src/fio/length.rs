@@ -90,7 +90,10 @@ pub(super) fn length(
     };
     // A stream that leaves something out ends with its pass.
     let size = match only_size(rw, sizes) {
-        Some(each) if !rw.random && rw.skip != 0 => size.map(|size| passed(size, each, rw.skip)),
+        Some(each) if !rw.random && rw.skip != 0 => {
+            let is_whole = !time_based && io_size.is_none() && requests.is_none();
+            size.map(|size| one_pass(size, each, rw.skip, is_whole, notes))
+        }
         _ => size,
     };
     // The pass writes what the device has beyond its capacity as well.
@@ -120,6 +123,18 @@ pub(super) fn length(
         whole => whole,
     };
     Ok(Length { run_ns, ramp_ns, ramp_bytes, delay_ns, delay_most_ns, bytes, requests, passes })
+}
+
+/// The same as [`passed`], with a note where nothing else ends the job.
+fn one_pass(size: u64, each: u64, skip: i64, is_whole: bool, notes: &mut Vec<String>) -> u64 {
+    let pass = passed(size, each, skip);
+    if is_whole && pass < size {
+        notes.push(format!(
+            "a stream that skips ends with its pass, after {} requests; fio 3.33 goes over the file again until size= is moved",
+            pass / each.max(1)
+        ));
+    }
+    pass
 }
 
 /// Of `size` bytes those that a pass in requests of `each` visits, `skip` bytes from the end of one to the next.

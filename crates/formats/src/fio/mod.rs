@@ -106,5 +106,12 @@ fn read(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<Tran
             return Err(setting.wrong("a log that is there; a job before it writes one with write_iolog="));
         }
     }
-    Ok(arrange::arrange(&jobs, name, environment.salt)?.translated)
+    Ok(arrange::arrange(&jobs, &stem(name), name, environment.salt)?.translated)
+}
+
+/// What the plan of a job file is called: `small` of `jobs/small.fio`. The tool's name where that is nothing.
+fn stem(file: &str) -> String {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    if stem.trim().is_empty() { TOOL.into() } else { stem.into() }
 }

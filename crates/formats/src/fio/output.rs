@@ -51,7 +51,7 @@ fn any(run: &Run) -> Result<Report, NoFigures> {
         for workload in &point.workloads {
             let mut entry = Entry::of(run, point, &[workload], Since::Due);
             entry.group = narrow::<u32>(group);
-            if point.workloads.len() == 1 {
+            if point.workloads.len() == 1 && !is_named_for(&point.name, &workload.name) {
                 entry.name.clone_from(&point.name);
             }
             entries.push(entry);
@@ -59,6 +59,12 @@ fn any(run: &Run) -> Result<Report, NoFigures> {
     }
     NoFigures::when(entries.is_empty(), TOOL, "no point loads anything; `fathom run quick` has such points")?;
     Ok(Report::of(entries))
+}
+
+/// Whether a phase is a job of fio's, `1: db`, whose name is that of its workload.
+fn is_named_for(point: &str, workload: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    point.split_once(": ").is_some_and(|(number, name)| is_number(number) && name == workload)
 }
 
 impl Command {
@@ -284,5 +290,18 @@ fn percentiles(job: &Job) -> Percentiles {
         list: list.unwrap_or_else(|| figures::PERCENTILES.to_vec()),
         clat: yes("clat_percentiles").unwrap_or(true),
         lat: yes("lat_percentiles") == Some(true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_named_for;
+
+    #[test]
+    fn a_phase_that_is_a_job_has_the_name_of_the_job() {
+        assert!(is_named_for("1: db", "db") && is_named_for("12: a b", "a b"));
+        assert!(
+            !is_named_for("db", "db") && !is_named_for("random: db", "db") && !is_named_for("1: db", "main")
+        );
     }
 }

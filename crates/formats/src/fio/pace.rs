@@ -45,6 +45,15 @@ pub(super) fn pace(
     let thought_ns = options.time_ns("thinktime", Bare::Microseconds)?.unwrap_or(0);
     let think_ns = thought_ns.saturating_add(cycles_ns(options, cpu_hz, notes)?);
     let rates = rates(options, rw, sizes)?;
+    if let Some(setting) = options.get("rate_iops")
+        && let Some(op) = (0..3).find(|op| rw.has[*op] && least(&sizes[*op]) < mean(&sizes[*op]))
+    {
+        notes.push(format!(
+            "rate_iops={} counts requests of the smallest size, as in fio: here {:.0} % as many of all sizes",
+            setting.value,
+            100.0 * least(&sizes[op]) / mean(&sizes[op])
+        ));
+    }
     let Some((per_second, reads)) = rates else {
         if think_ns == 0 {
             return Ok((Pace::Closed, None));
@@ -177,7 +186,9 @@ fn rates(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result<Option<(f64, f
     let by_bytes = options.three("rate", |text| Ok(options.base.size(text)? as f64))?;
     let of = |op: usize| {
         let bytes = by_bytes[op].filter(|rate| *rate > 0.0).map(|rate| rate / mean(&sizes[op]));
-        let count = by_count[op].filter(|rate| *rate > 0.0);
+        // Of several sizes fio counts the smallest: a rate of bytes.
+        let count =
+            by_count[op].filter(|rate| *rate > 0.0).map(|rate| rate * least(&sizes[op]) / mean(&sizes[op]));
         match (bytes, count) {
             (Some(one), Some(other)) => Some(f64::min(one, other)),
             (one, other) => one.or(other),
@@ -199,6 +210,10 @@ fn rates(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result<Option<(f64, f
     let total: f64 = given.iter().sum();
     let reads = if rw.has[READ] { given[0] } else { 0.0 };
     Ok(Some((total, reads * 100.0 / total)))
+}
+
+fn least(sizes: &Sizes) -> f64 {
+    sizes.iter().map(|(size, _)| *size as f64).fold(f64::INFINITY, f64::min)
 }
 
 fn mean(sizes: &Sizes) -> f64 {

@@ -106,6 +106,10 @@ pub(super) fn region(options: &Options, files: &Files, rw: Rw, ends: (u64, u64))
         let at = truncated::<u64>(size as f64 * part.min(100.0) / 100.0);
         offset = Amount::Bytes(at - at % smallest);
     }
+    // As fio, which reckons the part before it makes the file: that of nothing.
+    if matches!(offset, Amount::Percent(_)) && files.are_new {
+        offset = Amount::Bytes(0);
+    }
     let increment = match options.amount("offset_increment")? {
         None => 0,
         Some(Amount::Bytes(bytes)) => bytes,

@@ -533,3 +533,54 @@ fn targets_that_are_named_outside_take_the_place_of_the_files() {
     let workload = &read.points()[0].workloads()[0];
     assert_eq!((workload.workers, workload.worker_offset), (4, Some(units::Bytes::new(1 << 30))));
 }
+
+#[test]
+fn a_part_of_a_file_that_is_not_there_yet_is_that_of_nothing_as_in_fio() {
+    for text in ["size=16m\noffset=25%", "size=50%\nfilesize=16m\noffset=25%"] {
+        let workload = only(&format!("[a]\nrw=read\nfilename=new\n{text}\n"));
+        assert_eq!(workload.offset, Extent::Bytes(units::Bytes::ZERO), "{text}");
+        let bytes = if text.starts_with("size=16m") { 16 << 20 } else { 8 << 20 };
+        assert_eq!(workload.stop.bytes, Some(units::Bytes::new(bytes)), "{text}");
+    }
+}
+
+#[test]
+fn a_rate_of_several_sizes_counts_the_smallest() {
+    let text = format!("[a]\nrw=randread\nbssplit=4k/50:64k/50\nrate_iops=200\n{TIMED}");
+    // 200 of 4 KiB are as many bytes as so many of 34 KiB on average.
+    let pace = only(&text).pace.to_string();
+    assert!(pace.starts_with("cap(23.5"), "{pace}");
+    let notes = translate(&text).notes.join("\n");
+    assert!(notes.contains("rate_iops=200 counts requests of the smallest size"), "{notes}");
+}
+
+#[test]
+fn that_a_stream_which_skips_ends_with_its_pass_is_said() {
+    let notes =
+        |more: &str| translate(&format!("[a]\nrw=read:12k\nbs=4k\nsize=16m\n{more}")).notes.join("\n");
+    assert!(notes("").contains("ends with its pass, after 1024 requests"), "{}", notes(""));
+    assert!(!notes("runtime=3\ntime_based\n").contains("ends with its pass"));
+    assert!(!notes("io_size=1m\n").contains("ends with its pass"));
+}
+
+#[test]
+fn a_plan_is_called_as_its_job_file_or_its_first_job() {
+    let of_file = |name: &str| {
+        let translated = (JOB_FILE.read)(name, "[db]\nrw=read\nsize=1m\n", &JobEnvironment::NONE).unwrap();
+        plan(&translated).name
+    };
+    assert_eq!((of_file("jobs/small.fio"), of_file("x.job.ini")), ("small".into(), "x.job".into()));
+    let of_line = command("--name=db --rw=read --size=1m").unwrap();
+    assert_eq!(plan(of_line.translated()).name, "db");
+}
+
+#[test]
+fn on_a_virtual_array_nothing_is_said_of_the_engine() {
+    let on = ["array:md3000".to_owned()];
+    let size = |_: &str| Some(1 << 40);
+    let environment = JobEnvironment { targets: &on, size_bytes: &size, ..JobEnvironment::NONE };
+    let text = "[a]\nrw=randread\nioengine=libaio\niodepth=8\nsize=1m\n";
+    let notes = (JOB_FILE.read)("x.fio", text, &environment).unwrap().notes.join("\n");
+    assert!(!notes.contains("runs on io_uring"), "{notes}");
+    assert!(translate(text).notes.join("\n").contains("runs on io_uring"));
+}

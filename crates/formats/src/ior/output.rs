@@ -58,6 +58,8 @@ fn sheet(run: &Run, format: &'static str) -> Result<(Sheet, Vec<Row>), NoFigures
             filling_s += row.seconds;
             continue;
         }
+        let own = shape(run, point, &[row]);
+        row.sizes = Some([own.block, own.transfer]);
         row.seconds += std::mem::take(&mut filling_s);
         row.iteration =
             units::convert::narrow(rows.iter().filter(|other| other.access == row.access).count());

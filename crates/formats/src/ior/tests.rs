@@ -287,6 +287,7 @@ fn lines_stand_below_their_heads() {
         transfers: 128,
         seconds,
         latency_s: seconds / 64.0,
+        sizes: None,
         at_wall: None,
     };
     let rows = [
@@ -361,5 +362,30 @@ proptest! {
                 plan(&job.translated);
             }
         }
+    }
+}
+
+#[test]
+fn each_point_of_any_run_has_its_own_sizes_and_the_latency_of_a_transfer() {
+    use record::sample::{Stream, point, run, workload};
+    let of = |size_bytes: u64, depth: u32| {
+        let per_s = 100 * u64::from(depth);
+        let stream = Stream { op: "read", size_bytes, per_s, median_ns: 10_000_000, spread: 0.0 };
+        let mut result = workload("main", &[stream]);
+        result.spec.depth = depth;
+        point(0, &format!("{size_bytes}"), vec![result])
+    };
+    let csv = (CSV.write)(&run("quick", vec![of(4096, 8), of(1 << 20, 1)])).unwrap();
+    let rows: Vec<Vec<&str>> = csv.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let sizes: Vec<&str> = rows.iter().map(|row| row[5]).collect();
+    assert_eq!(
+        sizes.iter().map(|size| size.parse::<f64>().unwrap()).collect::<Vec<_>>(),
+        [4.0, 1024.0],
+        "{csv}"
+    );
+    assert_ne!(rows[0][4], rows[1][4], "{csv}");
+    for row in &rows {
+        let latency: f64 = row[3].parse().unwrap();
+        assert!((latency - 0.01).abs() < 1e-4, "ten milliseconds at either depth: {csv}");
     }
 }

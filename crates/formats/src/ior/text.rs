@@ -2,6 +2,7 @@
 
 use record::{Op, Point};
 use units::Nanos;
+use workload::spec::{Pace, Workload};
 
 use super::options::{Command, Offsets, Shape};
 use super::spread::Spread;
@@ -43,8 +44,10 @@ pub struct Row {
     pub transfers: u64,
     /// From the common start to the end of the last task, its flush included.
     pub seconds: f64,
-    /// Mean time of a transfer of the quickest task.
+    /// Mean time of a transfer of the quickest task; where a task has several in flight, of all.
     pub latency_s: f64,
+    /// Bytes of its block and of a transfer, where these are not what was asked of all phases.
+    pub sizes: Option<[u64; 2]>,
     /// Seconds to the stonewall behind which it wore out, and bytes that all tasks had moved by then.
     pub at_wall: Option<(f64, f64)>,
 }
@@ -68,7 +71,8 @@ impl Row {
             bytes: of_op().map(|class| class.bytes).sum(),
             transfers,
             seconds,
-            latency_s: seconds / most as f64,
+            latency_s: of_several(point, op).unwrap_or(seconds / most as f64),
+            sizes: None,
             at_wall: at_wall(point, op),
         })
     }
@@ -82,6 +86,20 @@ impl Row {
     pub fn per_second(&self) -> f64 {
         self.transfers as f64 / self.seconds
     }
+}
+
+/// The mean response time in seconds, where a worker has more than one request in flight or is given a rate: then the time from
+/// one end to the next is none of a transfer.
+fn of_several(point: &Point, op: Op) -> Option<f64> {
+    let one_by_one = |asked: &Workload| asked.depth == 1 && asked.pace == Pace::Closed;
+    if point.workloads.iter().all(|workload| one_by_one(&workload.spec)) {
+        return None;
+    }
+    let of_op = || point::classes(point).filter(move |class| class.op == op);
+    let (sum_ns, count) = of_op().fold((0.0, 0.0), |(sum_ns, count), class| {
+        (sum_ns + class.response.sum_ns as f64, count + class.response.count as f64)
+    });
+    (count > 0.0).then(|| sum_ns / count / 1e9)
 }
 
 /// Seconds to the stonewall of a load that wore out, which are whole ones, and bytes that `op` had moved in them.
@@ -239,12 +257,16 @@ impl Sheet {
         text
     }
 
+    /// Bytes of the block and of a transfer of a phase.
+    fn sizes(&self, row: &Row) -> [u64; 2] {
+        row.sizes.unwrap_or([self.asked.shape.block, self.asked.shape.transfer])
+    }
+
     /// The line of one phase, in text.
     pub fn line(&self, row: &Row) -> String {
         let figures = [row.rate() / MIB, row.per_second(), row.latency_s];
         let [rate, iops, latency] = figures.map(figure);
-        let sizes =
-            [self.asked.shape.block, self.asked.shape.transfer].map(|bytes| figure(bytes as f64 / 1024.0));
+        let sizes = self.sizes(row).map(|bytes| figure(bytes as f64 / 1024.0));
         let times = [0.0, row.seconds, 0.0, row.seconds].map(figure);
         let (name, iteration) = (row.access.name(), row.iteration);
         format!(
@@ -381,8 +403,8 @@ impl Sheet {
         vec![
             ("access", word(row.access.name())),
             ("bwMiB", Shown::Figure(row.rate() / MIB)),
-            ("blockKiB", Shown::Figure(self.asked.shape.block as f64 / 1024.0)),
-            ("xferKiB", Shown::Figure(self.asked.shape.transfer as f64 / 1024.0)),
+            ("blockKiB", Shown::Figure(self.sizes(row)[0] as f64 / 1024.0)),
+            ("xferKiB", Shown::Figure(self.sizes(row)[1] as f64 / 1024.0)),
             ("iops", Shown::Figure(row.per_second())),
             ("latency", Shown::Figure(row.latency_s)),
             ("openTime", Shown::Figure(0.0)),
@@ -431,7 +453,7 @@ impl Sheet {
 
     /// The line of one phase, with commas.
     pub fn csv_line(&self, row: &Row) -> String {
-        let sizes = [self.asked.shape.block, self.asked.shape.transfer].map(|bytes| bytes as f64 / 1024.0);
+        let sizes = self.sizes(row).map(|bytes| bytes as f64 / 1024.0);
         let figures = [
             row.rate() / MIB,
             row.per_second(),

@@ -1,6 +1,6 @@
 //! What was measured at each data point, from a record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Op, Point, PointKind, WorkloadResult};
 use stats::Histogram;
@@ -8,11 +8,22 @@ use workload::spec::Pattern;
 
 use super::WARMING;
 use super::points::Load;
+use crate::point;
 
 /// The figures of a test: one cell for each data point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
     cells: BTreeMap<Load, Cell>,
+    clash: Option<Clash>,
+}
+
+/// Two points that are one data point of Orion's and ask for different requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clash {
+    /// Requests in flight of both.
+    pub load: Load,
+    /// The names of both.
+    pub points: [String; 2],
 }
 
 /// One data point.
@@ -55,16 +66,22 @@ impl Figures {
     /// The figures of what was measured. A data point that was repeated has the figures of all its repetitions.
     ///
     /// Any load of reads and writes is a data point. Where a plan sweeps sizes, the first size of small and of
-    /// large requests counts, and points with others are left out.
+    /// large requests counts, and points with others are left out. A point that asks for something else at a load that is
+    /// known is no repetition: it is the [clash](Figures::clash), and is left out.
     pub fn of<'a>(points: impl IntoIterator<Item = &'a Point>) -> Figures {
         let mut figures = Figures::default();
         let mut sizes: [Option<u64>; 2] = [None, None];
+        let mut firsts: BTreeMap<Load, &Point> = BTreeMap::new();
         for point in points {
             let Some((load, cell)) = measured(point) else { continue };
             let fits = [&cell.small, &cell.large].into_iter().zip(&mut sizes).all(|(flow, size)| {
                 flow.as_ref().is_none_or(|flow| *size.get_or_insert(flow.size_bytes) == flow.size_bytes)
             });
-            if fits {
+            let first = if fits { *firsts.entry(load).or_insert(point) } else { point };
+            if fits && !is_repeat(first, point) {
+                let points = [first, point].map(|one| one.name.clone());
+                figures.clash.get_or_insert(Clash { load, points });
+            } else if fits {
                 let sum = figures.cells.entry(load).or_default();
                 merge(&mut sum.small, cell.small);
                 merge(&mut sum.large, cell.large);
@@ -83,10 +100,21 @@ impl Figures {
         self.cells.iter().map(|(load, cell)| (*load, cell))
     }
 
+    /// Points that Orion's tables have one place for, although they ask for different requests.
+    pub fn clash(&self) -> Option<&Clash> {
+        self.clash.as_ref()
+    }
+
     /// Whether nothing was measured.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
+}
+
+/// Whether both ask for the same.
+fn is_repeat(one: &Point, other: &Point) -> bool {
+    let ops = |point: &Point| point::classes(point).map(|class| class.op).collect::<BTreeSet<Op>>();
+    one.asked() == other.asked() && ops(one) == ops(other)
 }
 
 fn merge(sum: &mut Option<Flow>, one: Option<Flow>) {
@@ -223,7 +251,7 @@ pub(super) fn longest_ns(times: &Histogram) -> u64 {
 impl Figures {
     /// Of some cells alone.
     pub(super) fn of_cells<'a>(cells: impl Iterator<Item = (Load, &'a Cell)>) -> Figures {
-        Figures { cells: cells.map(|(load, cell)| (load, cell.clone())).collect() }
+        Figures { cells: cells.map(|(load, cell)| (load, cell.clone())).collect(), clash: None }
     }
 }
 
@@ -271,6 +299,20 @@ mod tests {
         let cell = figures.cell(Load { small: 1, large: 0 }).unwrap();
         assert_eq!(cell.small.as_ref().unwrap().iops(), 150.0);
         assert_eq!(cell.large, None);
+    }
+
+    #[test]
+    fn what_asks_for_something_else_at_a_known_load_is_no_repetition() {
+        let at = |name: &str, op: &'static str, per_s| {
+            let keys = [("depth", "32"), ("reads", if op == "read" { "100%" } else { "0%" })];
+            point(0, name, vec![with(workload("main", &[stream(op, 4096, per_s)]), &keys)])
+        };
+        let [reads, writes] = [at("reads", "read", 4000), at("writes", "write", 1000)];
+        let figures = Figures::of(&[reads.clone(), writes]);
+        let load = Load { small: 32, large: 0 };
+        assert_eq!(figures.clash(), Some(&Clash { load, points: ["reads".into(), "writes".into()] }));
+        assert_eq!(figures.cell(load).unwrap().small.as_ref().unwrap().iops(), 4000.0, "no mean of both");
+        assert_eq!(Figures::of(&[reads.clone(), reads]).clash(), None);
     }
 
     #[test]

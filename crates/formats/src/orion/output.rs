@@ -2,7 +2,7 @@
 
 use record::Run;
 
-use super::figures::Figures;
+use super::figures::{Clash, Figures};
 use super::options::Shape;
 use super::summary::{Test, loads, summary};
 use super::{histogram, tables};
@@ -87,7 +87,18 @@ fn figures(run: &Run, format: &'static str) -> Result<Figures, NoFigures> {
         format,
         "no point reads or writes; `fathom run orion-simple` has such points",
     )?;
-    Ok(figures)
+    match figures.clash() {
+        None => Ok(figures),
+        Some(Clash { load, points: [one, other] }) => Err(NoFigures {
+            format,
+            why: format!(
+                "Orion has one figure of Small={} and Large={}, and `{one}` and `{other}` both are that with different \
+                 requests; export a run of points that differ in how many requests are in flight, such as `fathom run \
+                 orion-simple`",
+                load.small, load.large
+            ),
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -99,6 +110,16 @@ mod tests {
     fn of(size_bytes: u64) -> Run {
         let stream = Stream { op: "read", size_bytes, per_s: 1000, median_ns: 1_000_000, spread: 0.1 };
         run("random", vec![point(0, "one", vec![workload("reads", &[stream])])])
+    }
+
+    #[test]
+    fn points_that_are_one_to_orion_and_no_repeats_are_refused_by_name() {
+        let both = ["read", "write"].map(|op| {
+            let stream = Stream { op, size_bytes: 4096, per_s: 1000, median_ns: 1_000_000, spread: 0.1 };
+            point(0, &format!("random {op}"), vec![workload("main", &[stream])])
+        });
+        let why = (SUMMARY.write)(&run("quick", both.into())).unwrap_err().to_string();
+        assert!(why.contains("Small=1 and Large=0, and `random read` and `random write`"), "{why}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What seeker prints, both versions.
 
-use record::{OpSummary, Point, Run};
+use record::{Point, Run};
 use units::convert::{narrow, truncated};
-use workload::spec::Pattern;
+use workload::spec::{Pace, Pattern};
 
 use super::{Command, SECONDS, Seekers};
 use crate::{NoFigures, Output, point};
@@ -87,20 +87,13 @@ pub const OUTPUT: Output = Output {
 };
 
 fn text(run: &Run) -> Result<String, NoFigures> {
-    let is_random = |point: &&Point| {
-        let of_workload = |workload: &record::WorkloadResult| {
-            workload.spec.pattern != Pattern::Sequential
-                && workload.summary.iter().any(|summary: &OpSummary| summary.op == record::Op::Read)
-        };
-        point.workloads.iter().any(of_workload)
-    };
     let size_bytes = run.targets.iter().map(|target| target.size_bytes).sum();
     let device = run.targets.first().map(|target| target.address.clone()).unwrap_or_default();
     let command = Command { device, seekers: Seekers::One };
     let texts: Vec<String> = run
         .points
         .iter()
-        .filter(is_random)
+        .filter(|point| is_seeking(point))
         .filter_map(|point| Figures::of(point, size_bytes))
         .map(|figures| {
             let dots = ".".repeat(narrow::<usize>(SECONDS));
@@ -110,7 +103,18 @@ fn text(run: &Run) -> Result<String, NoFigures> {
     NoFigures::when(
         texts.is_empty(),
         "seeker",
-        "no point reads at random; `fathom run random` has such points",
+        "no point reads at random with one request in flight, whose time alone is that of a seek; `fathom run random` has \
+         such points",
     )?;
     Ok(texts.concat())
+}
+
+/// Whether seeker could have measured it: one read after the other. Of several in flight, of a rate that is given, and where
+/// writes go between, the time of a read is not that from one to the next.
+fn is_seeking(point: &Point) -> bool {
+    let [workload] = &point.workloads[..] else { return false };
+    let asked = &workload.spec;
+    let is_one_by_one = asked.workers == 1 && asked.depth == 1 && asked.pace == Pace::Closed;
+    let only_reads = point::classes(point).all(|class| class.op == record::Op::Read);
+    asked.pattern != Pattern::Sequential && is_one_by_one && only_reads && !workload.classes.is_empty()
 }

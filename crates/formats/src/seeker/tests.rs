@@ -36,3 +36,25 @@ fn the_lines_of_version_two_are_those_of_the_original() {
     assert_eq!(command.result(figures), "\nResults: 14847 seeks/second, 0.07 ms random access time\n");
     assert_eq!(command.result(Figures { reads: 0, ..figures }), "\n");
 }
+
+#[test]
+fn what_has_several_reads_in_flight_is_no_seek_time() {
+    use record::sample::{Stream, point, run, workload};
+    let of = |depth: u32| {
+        let stream = Stream {
+            op: "read",
+            size_bytes: 4096,
+            per_s: 100 * u64::from(depth),
+            median_ns: 10_000_000,
+            spread: 0.1,
+        };
+        let mut result = workload("main", &[stream]);
+        result.spec.depth = depth;
+        point(0, "reads", vec![result])
+    };
+    let text = (OUTPUT.write)(&run("random", vec![of(1), of(32)])).unwrap();
+    assert_eq!(text.matches("Results:").count(), 1, "{text}");
+    assert!(text.contains("100 seeks/second, 10.00 ms"), "{text}");
+    let why = (OUTPUT.write)(&run("deep", vec![of(32)])).unwrap_err().to_string();
+    assert!(why.contains("one request in flight"), "{why}");
+}
