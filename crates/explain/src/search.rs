@@ -155,6 +155,15 @@ fn held(search: &Search) -> (Severity, String) {
                      over time.";
         return (Severity::Warning, words.into());
     }
+    if let Some(lower) = search.confirmed_per_s {
+        let words = format!(
+            "Plan with {}: further trials confirmed it, also after a rest; at the higher rate trials of {}{needs} did not \
+             fail, but did not pass each time.",
+            per_s(lower),
+            time(seconds)
+        );
+        return (Severity::Note, words);
+    }
     let words = format!(
         "Allow more time with `--max-trial`, or plan with a lower rate: in trials of {}{needs} it did not fail, but did \
          not pass each time.",

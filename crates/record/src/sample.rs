@@ -113,6 +113,7 @@ pub fn search(met_per_s: Option<f64>, violated_per_s: Option<f64>) -> Search {
         edge_per_s: None,
         violated_by: violated_per_s.map(|_| slo.into()),
         confirmed: true,
+        confirmed_per_s: None,
         confirm_needs_s: None,
         after_overload_per_s: None,
         quiet_ns: None,

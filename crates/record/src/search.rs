@@ -37,6 +37,10 @@ pub struct Search {
     pub violated_by: Option<String>,
     /// Whether `met_per_s` held again, as it was and after a rest.
     pub confirmed: bool,
+    /// The highest lower rate that held again, as it was and after a rest, where trials left it open whether `met_per_s` does;
+    /// absent where none was tried or none held.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub confirmed_per_s: Option<f64>,
     /// Seconds that a look at `met_per_s` takes to confirm it with nine chances of ten, by what was seen before;
     /// absent where that cannot be said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -69,6 +73,26 @@ pub struct Search {
     pub depths: Option<Depths>,
     /// Every rate that was tried, in order.
     pub ladder: Vec<Rung>,
+}
+
+impl Search {
+    /// Whether nothing is known of the storage because requests were issued late, at every rate that failed, by this machine.
+    pub fn is_generator_late(&self) -> bool {
+        let mut failed = self.ladder.iter().filter(|rung| rung.verdict == "fail").peekable();
+        self.met_per_s.is_none()
+            && failed.peek().is_some()
+            && failed.all(|rung| rung.cause.as_deref() == Some(crate::names::search::GENERATOR))
+    }
+
+    /// Whether it was carried to its end and no rate was decided: none met the SLOs, and none violated one.
+    pub fn is_undecided(&self) -> bool {
+        self.complete && !self.ladder.is_empty() && self.ladder.iter().all(|rung| rung.verdict == "undecided")
+    }
+
+    /// For how long it was waited after rates that failed until the target had recovered, in all.
+    pub fn waited_s(&self) -> f64 {
+        self.ladder.iter().filter_map(|rung| rung.recovery).map(|recovery| recovery.seconds).sum()
+    }
 }
 
 /// What lies between a load that writes and the media, and whether it was full.

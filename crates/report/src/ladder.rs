@@ -14,6 +14,13 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
     let mut lines: Vec<String> = answer.iter().map(|line| style.paint(Look::Headline, line)).collect();
     lines.push(String::new());
     lines.extend(ladder(search).draw(style).lines);
+    let waited_s = search.waited_s();
+    if waited_s > 0.0 {
+        lines.push(format!(
+            "Waited {} in all for the target to recover after rates that failed.",
+            Nanos::from_secs_f64(waited_s)
+        ));
+    }
     if !style.colour && search.met_per_s.is_some() {
         lines.push(match search.depths {
             Some(_) => "*: with the deepest queue that meets it.".into(),
@@ -31,6 +38,13 @@ fn answer(search: &Search) -> String {
     let rate = |per_s: f64| format!("{}/s", OpsPerSecond::new(per_s));
     let Some(kept) = search.met_per_s else {
         return match search.complete {
+            _ if search.is_generator_late() => format!(
+                "Unknown whether a rate meets {slos}: the load generator was late at every rate that failed{}.",
+                if search.complete { String::new() } else { cut_short(search) }
+            ),
+            true if search.is_undecided() => {
+                format!("Unknown whether a rate meets {slos}: no trial decided, each was too short.")
+            }
             true => format!("No rate meets {slos}."),
             false if search.out_of_time => {
                 format!("No rate was seen to meet {slos}{}.", cut_short(search))
@@ -40,11 +54,12 @@ fn answer(search: &Search) -> String {
             }
         };
     };
-    let state = match (search.complete, search.confirmed) {
-        (false, _) if search.out_of_time => "not confirmed: the search's time was over",
-        (false, _) => "not confirmed: the search did not run to its end",
-        (_, true) => "confirmed",
-        (_, false) => "not confirmed",
+    let state = match (search.complete, search.confirmed, search.confirmed_per_s) {
+        (_, false, Some(lower)) => format!("{} confirmed", rate(lower)),
+        (false, ..) if search.out_of_time => "not confirmed: the search's time was over".into(),
+        (false, ..) => "not confirmed: the search did not run to its end".into(),
+        (_, true, _) => "confirmed".into(),
+        (_, false, None) => "not confirmed".into(),
     };
     let above =
         search.violated_per_s.map(|broken| format!("; violated at {}", rate(broken))).unwrap_or_default();
@@ -191,10 +206,51 @@ mod tests {
             (cut.clone(), "(not confirmed: the search did not run to its end)"),
             (Search { out_of_time: true, ..cut.clone() }, "(not confirmed: the search's time was over)"),
             (record::sample::search(Some(100.0), None), "(confirmed), the highest rate tried"),
+            (Search { confirmed_per_s: Some(98.0), ..cut.clone() }, "at least 100/s (98.0/s confirmed)"),
         ] {
             let said = said(search);
             assert!(said.contains("at least 100/s") && said.contains(state), "{said}");
         }
+    }
+
+    fn rung(rate_per_s: f64, verdict: &str, cause: Option<&str>, waited_s: f64) -> Rung {
+        Rung {
+            rate_per_s,
+            depth: None,
+            purpose: "grid".into(),
+            verdict: verdict.into(),
+            cause: cause.map(str::to_owned),
+            seconds: 15.0,
+            requests: 100,
+            figures: vec![None],
+            points: Vec::new(),
+            recovery: Some(Recovery { seconds: waited_s, complete: true }),
+        }
+    }
+
+    #[test]
+    fn where_this_machine_was_late_or_nothing_was_decided_the_answer_is_unknown() {
+        let of = |rungs: Vec<Rung>| answer(&Search { ladder: rungs, ..record::sample::search(None, None) });
+        let late = Some(record::names::search::GENERATOR);
+        let both = of(vec![rung(10.0, "fail", late, 0.0), rung(20.0, "fail", late, 0.0)]);
+        assert!(
+            both.starts_with("Unknown whether a rate meets p99<5ms: the load generator was late"),
+            "{both}"
+        );
+        let one = of(vec![rung(10.0, "fail", Some("p99<5ms"), 0.0), rung(20.0, "fail", late, 0.0)]);
+        assert_eq!(one, "No rate meets p99<5ms.");
+        let open = of(vec![rung(10.0, "undecided", None, 0.0)]);
+        assert!(open.starts_with("Unknown whether a rate meets p99<5ms: no trial decided"), "{open}");
+    }
+
+    #[test]
+    fn it_is_told_for_how_long_the_target_was_waited_for() {
+        let mut run = record::sample::run("p", Vec::new());
+        let ladder = vec![rung(10.0, "pass", None, 0.0), rung(20.0, "fail", Some("p99<5ms"), 42.0)];
+        run.search = Some(Search { ladder, ..record::sample::search(Some(10.0), Some(20.0)) });
+        let style = Style { colour: false, unicode: true, width: 100 };
+        let told = lines(&run, style).join("\n");
+        assert!(told.contains("Waited 42.0 s in all for the target to recover"), "{told}");
     }
 
     #[test]

@@ -46,6 +46,10 @@ const OVERLOAD: f64 = 1.2;
 /// How often a winner that is not confirmed gives way to a lower rate, and how many rates are tried after overloads.
 const STEPS_DOWN: u32 = 12;
 
+/// How many rates below a winner that its looks left open are tried for one that they confirm, each step down twice the one
+/// before.
+const LOWER_TRIED: u32 = 3;
+
 /// What a look is for: how the driver has to prepare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -138,6 +142,8 @@ pub struct SearchResult {
     pub edge_per_s: Option<f64>,
     /// Whether looks at the winner confirmed it: all of them passed.
     pub confirmed: bool,
+    /// The highest lower rate that looks confirmed, where they left the winner open; `None` where none did.
+    pub confirmed_per_s: Option<f64>,
     /// Seconds that a look takes to confirm the winner with nine chances of ten; `None` where that cannot be said. By
     /// what was seen of it before the looks that were to confirm it, which took so long but no longer than `longest_s`;
     /// where they left it open, by all that was seen.
@@ -153,13 +159,23 @@ pub struct SearchResult {
 
 /// Searches the highest rate that keeps every SLO.
 pub fn search<P: Prober>(settings: &Settings, prober: &mut P) -> Result<SearchResult, P::Error> {
-    let mut search = Search { settings, prober, ladder: Vec::new(), stopped: false, confirm_needs_s: None };
+    let mut search = Search {
+        settings,
+        prober,
+        ladder: Vec::new(),
+        stopped: false,
+        confirm_needs_s: None,
+        confirmed_per_s: None,
+    };
     search.grid()?;
     search.upwards()?;
     search.halve()?;
     let confirmation = search.confirm()?;
     let after_overload_per_s =
         if confirmation == Confirmation::Failed { None } else { search.hysteresis()? };
+    if confirmation == Confirmation::Open {
+        search.confirm_lower()?;
+    }
     Ok(search.result(confirmation == Confirmation::Held, after_overload_per_s))
 }
 
@@ -180,6 +196,7 @@ struct Search<'a, P: Prober> {
     ladder: Vec<Rung>,
     stopped: bool,
     confirm_needs_s: Option<f64>,
+    confirmed_per_s: Option<f64>,
 }
 
 impl<P: Prober> Search<'_, P> {
@@ -316,30 +333,53 @@ impl<P: Prober> Search<'_, P> {
             let Settings { slos, look_s, longest_s, .. } = self.settings;
             self.confirm_needs_s = self.seen_at(rate).needs_s(slos, Rule::of(false).confidence);
             let first_s = self.confirm_needs_s.unwrap_or(*look_s).clamp(*look_s, *longest_s).ceil();
-            let mut verdicts = Vec::new();
-            for purpose in [Purpose::Confirm, Purpose::AfterRest] {
-                let verdict = self.decide_from(rate, purpose, first_s)?;
-                let failed = matches!(verdict, Verdict::Fail(_));
-                verdicts.push(verdict);
-                if failed || self.stopped {
-                    break;
-                }
+            let found = self.look_again(rate, first_s)?;
+            if found == Confirmation::Open {
+                // What made it the winner was seen at its best.
+                self.confirm_needs_s = self.seen_at(rate).needs_s(slos, Rule::of(false).confidence);
             }
-            if self.stopped {
-                return Ok(Confirmation::Failed);
-            }
-            // An undecided look takes nothing away from the one that passed, and adds nothing to it.
-            if !verdicts.iter().any(|verdict| matches!(verdict, Verdict::Fail(_))) {
-                let held = verdicts.iter().all(|verdict| *verdict == Verdict::Pass);
-                if !held {
-                    // What made it the winner was seen at its best.
-                    self.confirm_needs_s = self.seen_at(rate).needs_s(slos, Rule::of(false).confidence);
-                }
-                return Ok(if held { Confirmation::Held } else { Confirmation::Open });
+            if self.stopped || found != Confirmation::Failed {
+                return Ok(found);
             }
             self.halve()?;
         }
         Ok(Confirmation::Failed)
+    }
+
+    /// Looks at a rate as it is and after a rest.
+    fn look_again(&mut self, rate: f64, first_s: f64) -> Result<Confirmation, P::Error> {
+        let mut held = true;
+        for purpose in [Purpose::Confirm, Purpose::AfterRest] {
+            let verdict = self.decide_from(rate, purpose, first_s)?;
+            if self.stopped || matches!(verdict, Verdict::Fail(_)) {
+                return Ok(Confirmation::Failed);
+            }
+            // An undecided look takes nothing away from the one that passed, and adds nothing to it.
+            held &= verdict == Verdict::Pass;
+        }
+        Ok(if held { Confirmation::Held } else { Confirmation::Open })
+    }
+
+    /// Looks below a winner that stayed open for a rate that is confirmed: there a look of the same time decides more.
+    fn confirm_lower(&mut self) -> Result<(), P::Error> {
+        let Some(winner) = self.bracket().0 else { return Ok(()) };
+        let mut steps = 1;
+        for _ in 0..LOWER_TRIED {
+            let rate = winner / (1.0 + self.settings.within).powi(steps);
+            if self.stopped || rate < self.settings.lowest_per_s {
+                break;
+            }
+            match self.look_again(rate, self.settings.look_s)? {
+                Confirmation::Held => {
+                    self.confirmed_per_s = Some(rate);
+                    break;
+                }
+                Confirmation::Open => steps *= 2,
+                // What failed below the winner is the edge now.
+                Confirmation::Failed => break,
+            }
+        }
+        Ok(())
     }
 
     /// The edge from above: the highest rate that is kept straight after an overload, where it is less than what is
@@ -398,6 +438,7 @@ impl<P: Prober> Search<'_, P> {
             violated_per_s,
             edge_per_s,
             confirmed,
+            confirmed_per_s: self.confirmed_per_s,
             confirm_needs_s: self.confirm_needs_s,
             after_overload_per_s,
             complete: !self.stopped,
@@ -427,4 +468,72 @@ fn is_cold(purpose: Purpose) -> bool {
 fn shuffle(rates: &mut [f64], seed: u64) {
     let streams = workload::Streams::new(seed);
     rates.sort_by_cached_key(|rate| streams.key(&format!("search/grid/{rate}")));
+}
+
+#[cfg(test)]
+mod tests {
+    use stats::exceedance::Batch;
+
+    use super::*;
+
+    /// Keeps `p99<5ms` up to a thousand a second, and near there shows it to looks that are to confirm it only just.
+    struct Close;
+
+    impl Prober for Close {
+        type Error = std::convert::Infallible;
+
+        fn look(&mut self, trial: Trial) -> Result<Option<Evidence>, Self::Error> {
+            let Trial { rate_per_s, seconds, purpose } = trial;
+            let is_again = matches!(purpose, Purpose::Confirm | Purpose::AfterRest);
+            let beyond = match rate_per_s {
+                above if above > 1_000.0 => 0.05,
+                near if is_again && near > 970.0 => 0.0099,
+                _ => 0.001,
+            };
+            let batch = Batch { count: rate_per_s, sum: rate_per_s * beyond };
+            let requests = truncated::<u64>(rate_per_s * seconds);
+            Ok(Some(Evidence {
+                seconds,
+                asked: rate_per_s * seconds,
+                completed: requests + 1,
+                issued: requests + 1,
+                batches: vec![vec![batch; narrow::<usize>(truncated::<u64>(seconds))]],
+                ..Evidence::default()
+            }))
+        }
+    }
+
+    fn settings() -> Settings {
+        Settings {
+            slos: vec!["p99<5ms".parse().expect("an SLO")],
+            within: 0.02,
+            look_s: 15.0,
+            longest_s: 60.0,
+            lowest_per_s: 20.0,
+            highest_per_s: 2_000.0,
+            bound_per_s: None,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn below_a_winner_that_stays_open_a_rate_is_confirmed() {
+        let found = search(&settings(), &mut Close).expect("it is infallible");
+        let (met, lower) =
+            (found.met_per_s.expect("it is kept"), found.confirmed_per_s.expect("so is a lower one"));
+        assert!(!found.confirmed && (980.0..=1_000.0).contains(&met), "{found:?}");
+        assert!((900.0..=970.0).contains(&lower), "{met} and {lower}");
+        let again = found.ladder.iter().filter(|rung| rung.rate_per_s == lower);
+        assert_eq!(
+            again.map(|rung| rung.verdict.clone()).collect::<Vec<_>>(),
+            [Verdict::Pass, Verdict::Pass]
+        );
+    }
+
+    #[test]
+    fn with_no_room_below_it_nothing_lower_is_confirmed() {
+        let bound = Settings { lowest_per_s: 980.0, bound_per_s: Some(999.0), ..settings() };
+        let found = search(&bound, &mut Close).expect("it is infallible");
+        assert_eq!((found.met_per_s, found.confirmed_per_s), (Some(999.0), None));
+    }
 }

@@ -266,9 +266,11 @@ fn unkept(found: &record::Search) -> Option<String> {
         return None;
     }
     let slos = found.slos.join(" and ");
-    if is_machine_late(found) {
+    if found.is_generator_late() {
+        // A grid that the budget cut short has not seen its lowest rates.
+        let but = if found.complete { "; more time will not help" } else { ", and not all rates were tried" };
         return Some(format!(
-            "at every rate tried this machine, not the storage, was late, so that nothing is known of {slos}; more time will not help: \
+            "at every rate tried this machine, not the storage, was late, so that nothing is known of {slos}{but}: \
              stop what else runs here (`fathom doctor`), give the load more `workers`, search lower rates with `--to`, or search \
              from a faster machine"
         ));
@@ -279,15 +281,11 @@ fn unkept(found: &record::Search) -> Option<String> {
             "no {what} was seen to meet {slos} within the {} that the search was allowed; give it more time",
             Nanos::from_secs_f64(budget_s)
         )),
+        None if found.is_undecided() => Some(format!(
+            "it is not known whether a {what} meets {slos}: no trial decided; allow longer ones with `--max-trial`"
+        )),
         None => found.complete.then(|| format!("no {what} meets {slos}")),
     }
-}
-
-/// Whether every rate that failed did so because its requests were issued late.
-fn is_machine_late(found: &record::Search) -> bool {
-    let mut failed = found.ladder.iter().filter(|rung| rung.verdict == "fail").peekable();
-    failed.peek().is_some()
-        && failed.all(|rung| rung.cause.as_deref() == Some(record::names::search::GENERATOR))
 }
 
 /// A world, and what of the user's data may be destroyed in it.

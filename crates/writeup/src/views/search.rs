@@ -135,6 +135,12 @@ pub(crate) fn met(run: usize, search: &Search) -> Option<(Number, Option<Number>
     Some((met, search.violated_per_s.map(|violated| number("violated_per_s", violated))))
 }
 
+/// The lower rate that further trials confirmed.
+fn confirmed(run: usize, search: &Search) -> Option<Number> {
+    let lower = search.confirmed_per_s?;
+    Some(Number::at(run, "/search/confirmed_per_s", lower, Unit::PerSecond))
+}
+
 /// Each search in words; `None` without any.
 pub(crate) fn answer(subject: &Subject<'_>) -> Option<Sentence> {
     let mut sentence = Sentence::default();
@@ -147,6 +153,9 @@ pub(crate) fn answer(subject: &Subject<'_>) -> Option<Sentence> {
             sentence = sentence.words("; ");
         }
         sentence = match met(run, search) {
+            None if search.is_generator_late() => sentence.words(format!(
+                "{label}: unknown whether a rate meets {slos}, as the load generator was late at every rate that failed"
+            )),
             None => sentence.words(format!("{label}: no rate was seen to meet {slos}")),
             Some((number, violated)) => {
                 let kept = match search.confirmed {
@@ -154,10 +163,13 @@ pub(crate) fn answer(subject: &Subject<'_>) -> Option<Sentence> {
                         .words(format!("{label} sustains "))
                         .number(number)
                         .words(format!(" IOPS with {slos}")),
-                    false => sentence
-                        .words(format!("{label} met {slos} at "))
-                        .number(number)
-                        .words(" IOPS, which no further trial confirmed"),
+                    false => {
+                        let met = sentence.words(format!("{label} met {slos} at ")).number(number);
+                        match confirmed(run, search) {
+                            Some(lower) => met.words(" IOPS (").number(lower).words(" confirmed)"),
+                            None => met.words(" IOPS, which no further trial confirmed"),
+                        }
+                    }
                 };
                 match violated {
                     None => kept,
