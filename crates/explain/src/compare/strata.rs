@@ -10,6 +10,9 @@ use record::{CampaignCell, Point, PointKind, Run, level_name};
 
 use super::Group;
 
+/// Keys and their texts.
+type Texts = BTreeMap<String, String>;
+
 /// What varies within sides besides what they are compared by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Strata {
@@ -43,8 +46,7 @@ impl Strata {
 
     /// Notes the keys of loads in which runs of `group` differ at the same point.
     fn add_loads(&mut self, group: &Group<'_>) {
-        let mut first: BTreeMap<(&str, &BTreeMap<String, String>), BTreeMap<String, String>> =
-            BTreeMap::new();
+        let mut first: BTreeMap<(&str, &Texts), Texts> = BTreeMap::new();
         let runs = group.runs.iter().filter(|run| run.cell.is_none() && run.search.is_none());
         for point in runs.flat_map(|run| &run.points).filter(|point| point.kind == PointKind::Load) {
             let asked = point.asked();
