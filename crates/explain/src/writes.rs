@@ -17,11 +17,15 @@ pub(crate) fn cache_filling(point: &Point) -> Option<Draft> {
     let written: u64 = point.workloads.iter().map(WorkloadResult::written_measured).sum();
     let (gained, room) = (fill.gained(), fill.room_bytes.max(1));
     let full = fill.unwritten_bytes as f64 / room as f64;
+    // Pages count in full, and the copies of a mirror each.
+    let what = match gained > written {
+        true => format!("{} of its room went to the {}", Bytes::new(gained), Bytes::new(written)),
+        false => format!("{} of the {}", Bytes::new(gained), Bytes::new(written)),
+    };
+    let stayed = if gained > written { "(whole pages, and each copy)" } else { "stayed in its free room" };
     let sentence = format!(
-        "The write cache was still filling: {} of the {} written in the measured window stayed in its free room, {} of it \
-         full at the end. This rate lasts until it is full; the sustained rate may be lower.",
-        Bytes::new(gained),
-        Bytes::new(written),
+        "The write cache was still filling: {what} written in the measured window {stayed}, {} of it full at the end. This \
+         rate lasts until it is full; the sustained rate may be lower.",
         percent(full.min(1.0))
     );
     let remedy = format!(

@@ -97,6 +97,7 @@ fn a_rate_of_writes_into_free_room_of_a_cache_is_not_sustained_however_much_the_
         let write_cache = Some(record::WriteCacheFill {
             unwritten_before_bytes: 0,
             unwritten_measured_bytes: Some(before),
+            unwritten_halfway_bytes: None,
             unwritten_bytes: before + gained,
             room_bytes: 4_000_000_000,
         });
@@ -124,4 +125,46 @@ fn a_rate_of_writes_into_free_room_of_a_cache_is_not_sustained_however_much_the_
     let mut run = run;
     explain::judge(&mut run);
     assert_eq!(run.points[0].grading.as_ref().map(|grading| grading.grade), Some(record::Grade::C));
+}
+
+#[test]
+fn a_rate_of_the_plans_that_is_kept_while_the_cache_has_its_level_lasts() {
+    // 20,000 writes a second: 2,457,600,000 bytes in 30 s, of which 1 GB stays in the first half.
+    let filling = |pace: &str, halfway: u64| {
+        let mut run = writes();
+        run.world = record::World::Array;
+        set(&mut run, "pace", pace);
+        let write_cache = Some(record::WriteCacheFill {
+            unwritten_before_bytes: 0,
+            unwritten_measured_bytes: Some(0),
+            unwritten_halfway_bytes: Some(halfway),
+            unwritten_bytes: 1_000_000_000,
+            room_bytes: 4_000_000_000,
+        });
+        point(&mut run).breakdown = Some(record::Breakdown { write_cache, ..record::Breakdown::default() });
+        find(&run, "cache-filling").is_some()
+    };
+    assert!(!filling("rate(20000/s)", 990_000_000), "the plan sets the rate");
+    assert!(filling("rate(20000/s)", 500_000_000), "it still fills");
+    assert!(filling("closed", 990_000_000), "nobody knows what rate the full cache has");
+    assert!(filling("rate(30000/s)", 990_000_000), "the rate was not reached");
+}
+
+#[test]
+fn a_cache_that_counts_whole_pages_took_no_more_than_was_written() {
+    let mut run = writes();
+    run.world = record::World::Array;
+    let write_cache = Some(record::WriteCacheFill {
+        unwritten_before_bytes: 0,
+        unwritten_measured_bytes: Some(0),
+        unwritten_halfway_bytes: None,
+        unwritten_bytes: 5_000_000_000,
+        room_bytes: 50_000_000_000,
+    });
+    point(&mut run).breakdown = Some(record::Breakdown { write_cache, ..record::Breakdown::default() });
+    let told = found(&run, "cache-filling").sentence;
+    assert!(
+        told.contains("4.66 GiB of its room went to the 2.29 GiB written in the measured window (whole pages, and each copy)"),
+        "{told}"
+    );
 }

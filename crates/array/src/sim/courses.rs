@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** a long run takes no more than a short one: when there are too many stretches, two become one.
 
-use units::{Instant, Nanos};
+use units::{Bytes, Instant, Nanos};
 
 use super::Sim;
 
@@ -20,6 +20,8 @@ pub struct Courses {
     pub ends: Vec<Instant>,
     /// Every part, disks last.
     pub parts: Vec<Course>,
+    /// What had been acknowledged and was not on the media at the end of each.
+    unwritten: Vec<Bytes>,
     each: Nanos,
     next: Instant,
 }
@@ -38,7 +40,7 @@ impl Courses {
     /// Nothing yet, from `from` on.
     pub(super) fn begin(from: Instant) -> Courses {
         let next = from.saturating_add(FIRST);
-        Courses { from, ends: Vec::new(), parts: Vec::new(), each: FIRST, next }
+        Courses { from, ends: Vec::new(), parts: Vec::new(), unwritten: Vec::new(), each: FIRST, next }
     }
 
     /// Whether a stretch has ended by `now`.
@@ -60,6 +62,13 @@ impl Courses {
         self.ends.iter().zip(&part.busy_ns).map(share).collect()
     }
 
+    /// What had been acknowledged and was not on the media at the end of the stretch that ended last by `at`; `None` where none had,
+    /// from `since` on.
+    pub fn unwritten_by(&self, since: Instant, at: Instant) -> Option<Bytes> {
+        let last = self.ends.partition_point(|end| *end <= at).checked_sub(1)?;
+        (self.ends[last] >= since).then(|| self.unwritten.get(last).copied()).flatten()
+    }
+
     /// The last stretch ends at `now`, unless it is too short to tell anything.
     pub(super) fn is_half_due(&self, now: Instant) -> bool {
         now.saturating_add(Nanos::new(self.each.get() / 2)) >= self.next
@@ -77,6 +86,7 @@ impl Courses {
         if self.ends.len() == MOST {
             keep_every_other(&mut self.ends);
             self.parts.iter_mut().for_each(|part| keep_every_other(&mut part.busy_ns));
+            keep_every_other(&mut self.unwritten);
             self.each = self.each * 2;
         }
         debug_assert!(self.ends.last().is_none_or(|last| *last <= now), "stretches follow each other");
@@ -95,6 +105,7 @@ impl Sim {
     pub(super) fn sample(&mut self, courses: &mut Courses) {
         let now = self.now();
         courses.end_stretch(now);
+        courses.unwritten.push(self.unwritten());
         let mut number = 0;
         self.each_part(|name, part| {
             courses.take(now, number, name, part.servers(), part.busy_by(now));
@@ -128,6 +139,7 @@ mod tests {
         for second in 1..=1000 {
             if courses.is_due(at(second)) {
                 courses.end_stretch(at(second));
+                courses.unwritten.push(Bytes::new(second));
                 // Two servers, of which one is busy in every other second of a hundred.
                 courses.take(at(second), 0, &|| "disk 0".into(), 2, second * 500_000_000);
             }
@@ -136,5 +148,8 @@ mod tests {
         assert!(courses.utilisation(0).iter().all(|share| (share - 0.25).abs() < 1e-9));
         assert_eq!(courses.utilisation(0).len(), courses.ends.len());
         assert!(courses.utilisation(1).is_empty());
+        let held = courses.unwritten_by(at(0), at(500)).map(Bytes::get);
+        assert!(held.is_some_and(|held| (468..=500).contains(&held)), "{held:?}");
+        assert_eq!(courses.unwritten_by(at(501), at(500)), None, "no stretch ended between the two");
     }
 }

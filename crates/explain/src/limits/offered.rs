@@ -21,12 +21,6 @@ const REACHED: f64 = 0.9;
 /// A rank whose workers ended this part of the window before the others did not issue all of its share.
 const EARLY: f64 = 0.01;
 
-/// A rate so near to its cap is bounded by it.
-const CAPPED: f64 = 0.98;
-
-/// With an interval that holds the cap a rate may be so much further below.
-const NEARLY: f64 = 0.9;
-
 /// From this part of each cycle on thinking is what bounds the rate as much as the storage.
 const THINKS: f64 = 0.2;
 
@@ -89,20 +83,15 @@ pub(crate) struct SetRate {
 impl SetRate {
     /// That of `workload`, by a schedule or a cap, of which the part `offered` was offered; `None` where the plan sets none.
     pub(crate) fn of(workload: &WorkloadResult, offered: f64) -> Option<SetRate> {
-        let total = workload.total()?;
-        let (figure, most, told) = match workload.spec.pace {
-            Pace::Open(schedule) => {
-                let rate = schedule.mean_rate();
-                (total.ops_per_s, rate.get(), format!("{rate}/s"))
-            }
-            Pace::Cap(most) => (total.ops_per_s, most.get(), format!("{most}/s")),
-            Pace::CapBytes(most) => (total.bytes_per_s, most.get(), most.to_string()),
+        let (figure, most) = workload.set_rate()?;
+        let told = match workload.spec.pace {
+            Pace::Open(schedule) => format!("{}/s", schedule.mean_rate()),
+            Pace::Cap(most) => format!("{most}/s"),
+            Pace::CapBytes(most) => most.to_string(),
             _ => return None,
         };
-        let most = most * offered;
-        let is_in_interval = figure.high.is_some_and(|high| high >= most) && figure.value >= NEARLY * most;
-        let is_reached = figure.value >= CAPPED * most || is_in_interval;
-        Some(SetRate { told, share: figure.value / most, is_reached })
+        let is_reached = workload.reaches_set_rate(offered)?;
+        Some(SetRate { told, share: figure.value / (most * offered), is_reached })
     }
 }
 

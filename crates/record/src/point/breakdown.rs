@@ -54,6 +54,9 @@ pub struct WriteCacheFill {
     /// The same when its warm-up had ended and what is measured began; absent in older records.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub unwritten_measured_bytes: Option<u64>,
+    /// The same in the middle of what is measured, to a second or so; absent of a short window, and in older records.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unwritten_halfway_bytes: Option<u64>,
     /// The same when it ended.
     pub unwritten_bytes: u64,
     /// Room for them in the write caches that hold some; where none does, in all of them together.
@@ -65,7 +68,19 @@ const FILLING: f64 = 0.25;
 /// A cache that is fuller at the end of a load whose warm-up is not told apart may have had writes wait for its room.
 const FULL: f64 = 0.75;
 
+/// A cache that takes no more than this of what is written in the second half of the window, and is not full, has its level.
+const LEVEL: f64 = 0.1;
+
 impl WriteCacheFill {
+    /// Whether of `written` bytes, those that were measured, hardly any stayed in the second half of the window although there was
+    /// room: as many were written out as came in.
+    pub fn has_levelled_off(self, written: u64) -> bool {
+        let Some(halfway) = self.unwritten_halfway_bytes else { return false };
+        let gained = self.unwritten_bytes.saturating_sub(halfway) as f64;
+        gained <= LEVEL * written as f64 / 2.0
+            && (self.unwritten_bytes as f64) < FULL * self.room_bytes as f64
+    }
+
     /// What was written within the measured window and was not on the media when the load ended, more than when the window began.
     pub fn gained(self) -> u64 {
         self.unwritten_bytes
@@ -230,6 +245,7 @@ mod tests {
         let fill = |measured: Option<u64>, end: u64| WriteCacheFill {
             unwritten_before_bytes: 0,
             unwritten_measured_bytes: measured,
+            unwritten_halfway_bytes: None,
             unwritten_bytes: end,
             room_bytes: 1_000,
         };
@@ -238,5 +254,23 @@ mod tests {
         assert!(fill(Some(100), 600).is_filling(1_000));
         assert!(!fill(None, 990).is_filling(2_000), "of older records the warm-up is not known");
         assert!(fill(None, 600).is_filling(2_000));
+    }
+
+    #[test]
+    fn a_cache_with_room_that_gained_nothing_in_the_second_half_has_its_level() {
+        let levelled = |halfway: Option<u64>, end: u64| {
+            let fill = WriteCacheFill {
+                unwritten_before_bytes: 0,
+                unwritten_measured_bytes: Some(100),
+                unwritten_halfway_bytes: halfway,
+                unwritten_bytes: end,
+                room_bytes: 1_000,
+            };
+            fill.has_levelled_off(1_000)
+        };
+        assert!(levelled(Some(450), 500) && levelled(Some(550), 500));
+        assert!(!levelled(Some(449), 500), "it still takes more than a tenth of what is written");
+        assert!(!levelled(Some(900), 900), "it is full, and level for that");
+        assert!(!levelled(None, 500), "nobody looked");
     }
 }

@@ -117,11 +117,13 @@ impl Point {
         self.filling().is_some()
     }
 
-    /// The fill of the write caches, where it [is filling](Point::is_filling).
+    /// The fill of the write caches, where it [is filling](Point::is_filling). A rate that the plan sets and that was reached lasts
+    /// once the caches have their level.
     pub fn filling(&self) -> Option<WriteCacheFill> {
         let fill = self.breakdown.as_ref()?.write_cache?;
         let written: u64 = self.workloads.iter().map(WorkloadResult::written_measured).sum();
-        fill.is_filling(written).then_some(fill)
+        let is_set = self.workloads.iter().all(|workload| workload.reaches_set_rate(1.0) == Some(true));
+        (fill.is_filling(written) && !(is_set && fill.has_levelled_off(written))).then_some(fill)
     }
 
     /// Requests in flight, rate and mean response of all workloads together, for the curve of a sweep; `None` unless all are

@@ -7,7 +7,9 @@ use units::convert::{narrow, truncated};
 use super::{CpuUse, Series, is_zero};
 use crate::histogram::Histogram;
 use crate::response_map::ResponseMap;
-use crate::summary::OpSummary;
+use spec::Pace;
+
+use crate::summary::{Figure, OpSummary};
 use crate::words::{Engine, Op, Ops};
 
 /// What one workload did.
@@ -133,6 +135,12 @@ impl Together {
     }
 }
 
+/// A rate so near to the one that the plan sets has reached it.
+const REACHED: f64 = 0.98;
+
+/// With an interval that holds the one that the plan sets a rate may be so much further below.
+const NEARLY: f64 = 0.9;
+
 impl WorkloadResult {
     /// The sum of this workload's series whose names end with `ending`, as ` ops` or ` bytes`, for each whole second of
     /// the measured window; seconds that no series tells of are zero. Empty where there is no such series. Of longer
@@ -180,6 +188,25 @@ impl WorkloadResult {
     pub fn written_measured(&self) -> u64 {
         let writes = self.summary.iter().find(|summary| summary.op == Ops::One(Op::Write));
         truncated(writes.map_or(0.0, |writes| writes.bytes_per_s.value * self.measured_ns as f64 / 1e9))
+    }
+
+    /// What came of the rate that the plan sets by a schedule or a cap, and that rate, in the same unit; `None` where it sets none.
+    pub fn set_rate(&self) -> Option<(Figure, f64)> {
+        let total = self.total()?;
+        match self.spec.pace {
+            Pace::Open(schedule) => Some((total.ops_per_s, schedule.mean_rate().get())),
+            Pace::Cap(most) => Some((total.ops_per_s, most.get())),
+            Pace::CapBytes(most) => Some((total.bytes_per_s, most.get())),
+            _ => None,
+        }
+    }
+
+    /// Whether the rate that the plan sets, of which the part `offered` was offered, was reached; `None` where it sets none.
+    pub fn reaches_set_rate(&self, offered: f64) -> Option<bool> {
+        let (figure, set) = self.set_rate()?;
+        let most = set * offered;
+        let is_in_interval = figure.high.is_some_and(|high| high >= most) && figure.value >= NEARLY * most;
+        Some(figure.value >= REACHED * most || is_in_interval)
     }
 
     /// The summary of all operations together.

@@ -103,7 +103,10 @@ impl ModelledWorld {
         let warmed_up = |tally: &Tally| tally.measured_from.saturating_since(tally.begun);
         let warmup = outcome.tallies.iter().map(warmed_up).max().unwrap_or_default();
         let mut breakdown = breakdown(&outcome.breakdown, outcome.from, outcome.until, warmup);
-        breakdown.write_cache = self.write_cache_fill(before, outcome.unwritten);
+        let measured_from = outcome.from.saturating_add(warmup);
+        let half = Nanos::new(outcome.until.saturating_since(measured_from).get() / 2);
+        let halfway = outcome.courses.unwritten_by(measured_from, measured_from.saturating_add(half));
+        breakdown.write_cache = self.write_cache_fill(before, outcome.unwritten, halfway);
         breakdown.lun_queues = Some(lun_queues(outcome.lun_queues));
         if !is_of_trees {
             let shares = shares::of(load, &outcome, &workload_of);
@@ -149,15 +152,21 @@ impl ModelledWorld {
         }
     }
 
-    /// What write caches hold now that a load has ended, of which they held `before` when it began and `measured` when its warm-up
-    /// had ended.
-    fn write_cache_fill(&self, before: Bytes, measured: Bytes) -> Option<WriteCacheFill> {
+    /// What write caches hold now that a load has ended, of which they held `before` when it began, `measured` when its warm-up
+    /// had ended and `halfway` in the middle of what was measured.
+    fn write_cache_fill(
+        &self,
+        before: Bytes,
+        measured: Bytes,
+        halfway: Option<Bytes>,
+    ) -> Option<WriteCacheFill> {
         let (all, used) = (self.spec.write_cache(), self.sim.write_room_in_use());
         // What a controller without a write has free is of no use to the others.
         let room = if used > Bytes::ZERO { used } else { all };
         (all > Bytes::ZERO).then(|| WriteCacheFill {
             unwritten_before_bytes: before.get(),
             unwritten_measured_bytes: Some(measured.get()),
+            unwritten_halfway_bytes: halfway.map(Bytes::get),
             unwritten_bytes: self.sim.unwritten().get(),
             room_bytes: room.get(),
         })

@@ -158,6 +158,7 @@ fn leave_unwritten(run: &mut Run, unwritten_bytes: u64) {
     let write_cache = Some(WriteCacheFill {
         unwritten_before_bytes: 0,
         unwritten_measured_bytes: None,
+        unwritten_halfway_bytes: None,
         unwritten_bytes,
         room_bytes: 512 << 20,
     });
