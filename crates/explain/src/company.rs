@@ -62,10 +62,13 @@ pub(crate) fn cpu_saturated(run: &Run, point: &Point) -> Option<Draft> {
     };
     let workers: usize = point.workloads.iter().map(|workload| workload.workers.len()).sum();
     let has_others = others.is_none_or(|used| used >= OTHERS_LEAST * f64::from(run.environment.cpus));
+    let own: f64 = threads(point, series::RAN).iter().sum();
+    // What this program does not use it cannot use less of.
+    let is_own = others.is_none_or(|used| used <= own);
     let what = [
-        has_others.then_some("stop other programs on this machine"),
-        (workers > 1).then_some("use fewer workers"),
-        Some("use a larger block size"),
+        has_others.then_some("stop other programs on this machine (`top` lists them)"),
+        (workers > 1 && is_own).then_some("use fewer workers"),
+        is_own.then_some("use a larger block size"),
     ];
     let remedy = what.into_iter().flatten().collect::<Vec<_>>().join(", or ");
     let remedy = match severity {
@@ -240,7 +243,11 @@ const LAG_LEAST: Nanos = Nanos::from_micros(100);
 /// A rate missed by more than this was not reached.
 const RATE_MISSED: f64 = 0.02;
 
-pub(crate) fn lag(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+/// What disks that choose gain from: what waits in the hosts they do not see.
+const DEEPER_BOTH: &str =
+    " Disks that choose among more requests do somewhat more: raise `depth` together with `host.lun_depth`.";
+
+pub(crate) fn lag(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let late = merged(workload.classes.iter().filter_map(|class| class.lag.as_ref()))?.quantile(0.99)?;
     let response = merged(workload.classes.iter().map(|class| &class.response))?.quantile(0.99)?;
     let behind = late >= LAG_LEAST && late.as_secs_f64() > LAG * response.as_secs_f64();
@@ -262,11 +269,16 @@ pub(crate) fn lag(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft
     let lateness = (!late.is_zero()).then(|| format!("1 % of the requests were issued {late} late or more"));
     let what: Vec<String> = rate.into_iter().chain(lateness).collect();
     let sentence = format!("Behind schedule: {}. The p99 response time is {response}.", what.join("; "));
-    let remedy = match missed {
-        Some(_) => {
+    let remedy = match (missed, crate::limits::saturated(point)) {
+        (Some(_), Some((busy, gains))) => &format!(
+            "Lower the rate below {}/s: more `depth` or `workers` only wait longer, with {busy}.{}",
+            OpsPerSecond::new(reached),
+            if gains { DEEPER_BOTH } else { "" }
+        ),
+        (Some(_), None) => {
             "Use more `workers` or `depth`, or a lower rate: the storage or the load generator cannot keep up."
         }
-        None => {
+        (None, _) => {
             "Raise `depth` or `workers`: the rate was kept, and requests that were due found all slots of the load taken."
         }
     };
@@ -452,6 +464,25 @@ mod tests {
         assert!(!finding.numbers.contains_key("offered_per_s"));
         assert!(late(300_000, 99_000).is_none(), "that of any timer");
         assert!(late(300_000, 101_000).is_some());
+    }
+
+    #[test]
+    fn a_schedule_beyond_what_a_saturated_part_does_is_to_be_lowered_and_no_depth_raised() {
+        let remedy = |utilisation: f64| {
+            let mut run = run(3_558);
+            let disk = record::Component { utilisation, visits: 1, servers: 1, ..Default::default() };
+            let components = vec![record::Component { name: "disk 0".into(), ..disk }];
+            run.points[0].breakdown = Some(record::Breakdown { components, ..Default::default() });
+            let workload = &mut run.points[0].workloads[0];
+            workload.spec.pace = "rate(4000/s, poisson)".parse().expect("it is a pace");
+            workload.classes[0].lag = Some(responses(600_000, 2_000_000_000, 0.0));
+            lag(&run, &run.points[0], &run.points[0].workloads[0]).expect("it is behind").about_run().remedy
+        };
+        assert_eq!(
+            remedy(0.99),
+            "Lower the rate below 3,558/s: more `depth` or `workers` only wait longer, with disk 0 99 % busy."
+        );
+        assert!(remedy(0.9).starts_with("Use more `workers` or `depth`"), "{}", remedy(0.9));
     }
 
     #[test]

@@ -117,9 +117,10 @@ fn saturated_processors_are_judged_by_how_long_the_own_threads_waited_for_one() 
         "This tool's threads waited 40 % of the time for a processor; other programs used 1.8 of 2 processors. No idle \
          CPU time (idle and iowait together): latencies include that wait."
     );
+    assert_eq!(hogged.remedy, "Stop other programs on this machine (`top` lists them).");
     assert_eq!(
-        hogged.remedy,
-        "Stop other programs on this machine, or use fewer workers, or use a larger block size."
+        found(&saturated(0.5, 0.4), "cpu-saturated").remedy,
+        "Stop other programs on this machine (`top` lists them), or use fewer workers, or use a larger block size."
     );
     let beside = find(&saturated(0.3, 0.02), "cpu-saturated").unwrap();
     assert_eq!((beside.severity, beside.remedy.as_str()), (record::Severity::Note, ""));

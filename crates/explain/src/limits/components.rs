@@ -52,13 +52,16 @@ fn elsewhere(point: &Point, elapsed_ns: f64) -> f64 {
 /// The kind of a disk.
 const DISK: &str = "disk";
 
+/// As a record calls the wait of what is due for a slot of its load.
+pub(super) const SCHEDULE: &str = "schedule";
+
 /// Of the requests in flight those that wait at a disk; all of them where the record does not say.
 ///
 /// A command is at its disk from when it is given out, and waits there also for a controller that has not yet taken what the
-/// disk has for it: the way of the request tells the two apart.
+/// disk has for it: the way of the request tells the two apart. What waits in its schedule for a slot is not in flight yet.
 fn waiting_at_disks(point: &Point) -> f64 {
     let response = point.breakdown.as_ref().map_or(&[][..], |breakdown| &breakdown.response);
-    let all: f64 = response.iter().map(PartShare::time_ns).sum();
+    let all: f64 = response.iter().filter(|part| part.part != SCHEDULE).map(PartShare::time_ns).sum();
     let waited: f64 = response.iter().filter(|part| part.part == DISK).map(|part| part.wait_ns).sum();
     let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
     if all > 0.0 { in_flight * waited / all } else { f64::INFINITY }
@@ -332,6 +335,25 @@ mod tests {
         (point.started_ns, point.ended_ns) = (5_000_000_000, 15_000_000_000);
         point.breakdown = Some(Breakdown { components, classes, ..Breakdown::default() });
         point
+    }
+
+    #[test]
+    fn what_waits_in_its_schedule_takes_nothing_from_the_queue_of_the_disks() {
+        let waits = vec![visits(Behalf::HostRead, "disk 0", 1_000, 60e6, 10e6)];
+        let mut point = modelled(vec![component("disk 0", 0.99, 0)], waits);
+        let part = |part: &str, wait_ns, service_ns| PartShare { part: part.into(), wait_ns, service_ns };
+        let response = |schedule| {
+            vec![part(SCHEDULE, schedule, 0.0), part("disk", 60e6, 0.0), part("disk seek", 0.0, 20e6)]
+        };
+        let mut queue = |schedule: f64| {
+            point.breakdown.as_mut().expect("it has one").response = response(schedule);
+            of_breakdown(&point)[0].queue.map(|queue| queue.load)
+        };
+        assert_eq!(
+            (queue(0.0), queue(8e9)),
+            (Some(6.0), Some(6.0)),
+            "six of eight in flight wait at the disk"
+        );
     }
 
     #[test]

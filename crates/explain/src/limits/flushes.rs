@@ -5,8 +5,10 @@
 //! cause, and they are not.
 
 use record::{Op, Ops, PartShare, Point, Severity};
+use spec::OpenSync;
 use units::{Nanos, OpsPerSecond};
 
+use super::partial_writes;
 use super::usage::Use;
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -17,6 +19,25 @@ const MOST: f64 = 0.5;
 /// What to do about flushes of a virtual array.
 const REMEDY: &str = "Sync less often (`sync`, `flush_every`, `flushes`), have more writes share a flush, or protect the cache \
                       that has to be written out (`cache.protected`: a battery or flash; drives with protection against power loss).";
+
+/// The same where the flush is that of writes that read before they write.
+const PARITY_REMEDY: &str = "Have each write take fewer disk operations: RAID 10 (two, side by side), or whole stripes. To sync less, or to protect the cache, \
+     changes little while each write has to read first.";
+
+/// The same where no plan asks for a flush: the protocol does.
+const PROTOCOL_REMEDY: &str = "The plan syncs nothing; the protocol does (`protocol.sync_writes`, a synchronous export): protect the cache that has to \
+                               be written out (`cache.protected`), or have the clients send more writes before one commit.";
+
+/// Whether the plan has what it writes flushed.
+fn syncs(point: &Point) -> bool {
+    let flushes = |one: &record::WorkloadResult| one.totals.iter().any(|total| total.op == Op::Flush);
+    let is_asked = |one: &record::WorkloadResult| {
+        let durability = &one.spec.durability;
+        durability.open != OpenSync::None || durability.every.is_some() || durability.at_end || flushes(one)
+    };
+    // Trees of files sync by their own key.
+    point.workloads.iter().any(|one| one.spec.tree.is_some() || is_asked(one))
+}
 
 /// The same of real storage.
 const REAL_REMEDY: &str = "Sync less often (`flush_every`; a group commit), or use a device with a cache that is protected against power \
@@ -60,7 +81,20 @@ pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
         sentence += &format!(" The busiest part meanwhile, {}.", busiest.busy());
     }
     let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
-    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(REMEDY);
+    let draft = match partial_writes::behind_flushes(point) {
+        Some(each) => {
+            sentence += &format!(
+                " It waits for updates of parity: each write takes {each:.1} disk operations, and old data and parity are read \
+                 before anything is written."
+            );
+            let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(PARITY_REMEDY);
+            draft.number("operations_per_request", each)
+        }
+        None if kinds[0].0 > kinds[1].0 && !syncs(point) => {
+            Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(PROTOCOL_REMEDY)
+        }
+        None => Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(REMEDY),
+    };
     Some(draft.number("flush_share", flushed / all).number("in_flight", in_flight))
 }
 
@@ -122,6 +156,34 @@ mod tests {
         let response = parts.iter().map(part).collect();
         point.breakdown = Some(Breakdown { response, ..Breakdown::default() });
         limit(&point, &[busy("disks", 0.97, 0.0, 0.0)]).map(Draft::about_run)
+    }
+
+    #[test]
+    fn a_flush_that_waits_for_updates_of_parity_is_told_with_what_has_fewer_of_them() {
+        let of = |each: u64, sync: Option<&str>| {
+            let stream =
+                Stream { op: "write", size_bytes: 4096, per_s: 100, median_ns: 60_000_000, spread: 0.0 };
+            let mut point = sample::point(0, "p", vec![sample::workload("main", &[stream])]);
+            let written: u64 = point.workloads[0].totals.iter().map(|total| total.bytes).sum();
+            if sync.is_some() {
+                point.workloads[0].spec.durability.open = OpenSync::Dsync;
+            }
+            let class = |part, visits| sample::visits(record::Behalf::HostWrite, part, visits, 0.0, 1.0);
+            let disk = record::Component { name: "disk 0".into(), ..record::Component::default() };
+            let read_bytes = Some(if each > 2 { written } else { 0 });
+            point.breakdown = Some(Breakdown {
+                components: vec![record::Component { read_bytes, ..disk }],
+                classes: vec![class("host 0 processor", 100), class("disk 0", 100 * each)],
+                response: vec![PartShare { part: "flush".into(), wait_ns: 60e6, service_ns: 0.0 }],
+                ..Breakdown::default()
+            });
+            limit(&point, &[busy("disks", 0.59, 0.0, 0.0)]).expect("it is the flush").about_run()
+        };
+        let parity = of(4, None);
+        assert!(parity.sentence.contains("each write takes 4.0 disk operations"), "{}", parity.sentence);
+        assert!(parity.remedy.contains("RAID 10"), "{}", parity.remedy);
+        assert!(of(2, None).remedy.contains("`protocol.sync_writes`"), "{}", of(2, None).remedy);
+        assert!(of(2, Some("dsync")).remedy.starts_with("Sync less often (`sync`"));
     }
 
     #[test]

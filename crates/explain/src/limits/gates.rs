@@ -42,7 +42,7 @@ impl Gate {
 /// In the order in which a request meets them.
 const GATES: [Gate; 10] = [
     Gate {
-        stage: "schedule",
+        stage: super::components::SCHEDULE,
         name: "queue depth",
         why: "requests are due, and all slots of the load are taken (`depth`)",
         remedy: "Raise `depth` (fio: `iodepth`): a schedule that is kept needs as many slots as its rate times the response time.",
@@ -76,8 +76,9 @@ const GATES: [Gate; 10] = [
         stage: "cache room",
         name: "cache room",
         why: "the write cache is full, and writes out too little at once to keep the disks busy",
-        remedy: "Have each write take fewer disk operations (RAID 10, whole stripes, `cache.partial_window`), or let the cache \
-                 write out more at once (`cache.destage_window`).",
+        remedy: "Have each write take fewer disk operations (RAID 10, whole stripes), or let the cache write out more at once \
+                 (`cache.partial_window` of parts of stripes, `cache.destage_window` of whole ones). `avoidable-cost` says which of \
+                 them was tried and gains.",
     },
     Gate {
         stage: "file lock",

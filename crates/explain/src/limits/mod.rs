@@ -17,7 +17,7 @@ mod queues;
 pub(crate) mod settle;
 mod usage;
 
-use record::{PartShare, Point, PointKind, Run, Severity, WorkloadResult, World};
+use record::{DiskRole, PartShare, Point, PointKind, Run, Severity, WorkloadResult, World};
 use spec::{OpenSync, Pattern};
 use units::{OpsPerSecond, Share};
 
@@ -190,7 +190,8 @@ const TRANSFER: f64 = 0.9;
 /// higher queue depth gets more of them.
 fn at_media_rate(point: &Point, uses: &[Use]) -> Option<Draft> {
     let response = &point.breakdown.as_ref()?.response;
-    let all: f64 = response.iter().map(PartShare::time_ns).sum();
+    let in_flight = response.iter().filter(|part| part.part != components::SCHEDULE);
+    let all: f64 = in_flight.map(PartShare::time_ns).sum();
     let transfer = response.iter().find(|part| part.part == "disk transfer")?.service_ns;
     let (first, others) = uses.split_first()?;
     let background = first.queue.map_or(0.0, |queue| queue.background);
@@ -211,22 +212,73 @@ fn of_disks(part: &Use) -> bool {
 /// More operations of disks for each request than this are a reason why they are busy.
 const SEVERAL: f64 = 1.25;
 
+/// The fullest part of a virtual array, as `disks 99 % busy`, and whether it does more where more requests wait for it; `None` where
+/// it has time to spare, where much of its work is the array's own, and of real storage.
+pub(crate) fn saturated(point: &Point) -> Option<(String, bool)> {
+    let uses = components::of_breakdown(point);
+    let first = uses.first().filter(|first| first.share >= FULL)?;
+    let queue = first.queue.unwrap_or_default();
+    (queue.background < queues::BACKGROUND).then(|| (first.busy(), queue.gains))
+}
+
 /// `draft` with how many operations disks do for each request, where `first` are disks and it is more than one.
 fn of_operations(draft: Draft, first: &Use, point: &Point) -> Draft {
     if of_disks(first) { with_operations(draft, point) } else { draft }
 }
 
-/// `draft` with how many operations disks do for each request, where it is more than one.
+/// `draft` with how many operations disks do for each request, where it is more than one, and with what is known to be its reason.
 fn with_operations(draft: Draft, point: &Point) -> Draft {
-    match components::operations_per_request(point).filter(|each| *each >= SEVERAL) {
+    let draft = match components::operations_per_request(point).filter(|each| *each >= SEVERAL) {
         None => draft,
-        Some(each) => draft
-            .sentence(&format!(
-                " Disks do {each:.1} operations for each request (parity, copies, flushes, a failed disk, or a request that \
-                 crosses chunks)."
-            ))
-            .number("operations_per_request", each),
+        Some(each) => {
+            let is_split = crosses_chunks(point);
+            let why = match (is_split, failed_disks(point)) {
+                (true, _) => "requests cross chunks",
+                (false, Some(_)) => FAILED_REASONS,
+                (false, None) => MANY_REASONS,
+            };
+            let draft = draft
+                .sentence(&format!(" Disks do {each:.1} operations for each request ({why})."))
+                .number("operations_per_request", each);
+            if is_split { draft.remedy(LARGER_CHUNK) } else { draft }
+        }
+    };
+    match failed_disks(point) {
+        None => draft,
+        Some(failed) => {
+            let has = if failed.contains(',') { "have" } else { "has" };
+            draft.sentence(&format!(" D{} {has} failed: the others do its work.", &failed[1..])).remedy(
+                format!("Replace {failed}, and let the array rebuild; more or faster disks come after that."),
+            )
+        }
     }
+}
+
+/// Why disks may do more operations than hosts send requests.
+const MANY_REASONS: &str = "parity, copies, flushes, or a request that crosses chunks";
+
+/// Likewise, of a set with a failed disk.
+const FAILED_REASONS: &str = "what the failed disk held is computed from the others; parity, copies, flushes, or a request that crosses chunks";
+
+/// What to do where that is because requests cross chunks.
+const LARGER_CHUNK: &str = "Use a larger chunk (`raid.chunk`), so that a request lies on one disk, or smaller requests; only then add more \
+                            disks, or faster ones.";
+
+/// Whether nothing but a request that crosses chunks makes several operations of one: random reads of a set without a failed disk.
+fn crosses_chunks(point: &Point) -> bool {
+    let is_read = |one: &WorkloadResult| {
+        one.spec.mix.reads == Share::ALL && one.spec.pattern != Pattern::Sequential && one.spec.tree.is_none()
+    };
+    point.workloads.iter().all(is_read) && failed_disks(point).is_none()
+}
+
+/// The disks that have failed: `disk 3`, `disks 3, 4`; `None` where none has.
+fn failed_disks(point: &Point) -> Option<String> {
+    let components = point.breakdown.iter().flat_map(|breakdown| &breakdown.components);
+    let failed = components.filter(|part| part.role == Some(DiskRole::Failed));
+    let numbers: Vec<&str> = failed.filter_map(|part| part.name.split(' ').nth(1)).collect();
+    let plural = if numbers.len() > 1 { "s" } else { "" };
+    (!numbers.is_empty()).then(|| format!("disk{plural} {}", numbers.join(", ")))
 }
 
 /// What to do on real storage where the evidence names nothing.
@@ -241,6 +293,14 @@ const MORE_OR_DEEPER: &str = "Add more of that part, or use a faster one; until 
 
 /// What to do where background work takes a large part of it.
 const AFTER_IT: &str = "Lower the priority of the background work (its `rate`; md: `sync_speed_max`), or measure once it has ended.";
+
+/// How the evidence begins where what a flash drive does for its writes is what is busy in it.
+const WRITE_PATH: &str = " (flash write path)";
+
+/// What to do about it.
+const SPARE_ROOM: &str = "Writes wait until flash is programmed, and what is left of old blocks is copied and erased (write amplification). Give \
+                          the drive more spare room, so that it copies less (leave a part of it unwritten and trimmed, or use drives with \
+                          more); else use a faster one, or more of them.";
 
 /// What the name of a worker's thread in its host ends with.
 const THREAD: &str = " thread";
@@ -304,6 +364,7 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     }
     let remedy = match is_end {
         _ if first.part.ends_with(THREAD) => MORE_WORKERS,
+        _ if first.basis.starts_with(WRITE_PATH) => SPARE_ROOM,
         _ if background >= queues::BACKGROUND => AFTER_IT,
         true => MORE_OF_IT,
         false => MORE_OR_DEEPER,
@@ -570,6 +631,51 @@ mod tests {
         );
         assert!(found(0.94, 0.99, 0.0).is_none() && found(0.99, 0.89, 0.0).is_none());
         assert!(found(0.99, 0.99, 0.3).is_none(), "a rebuild fills it");
+    }
+
+    /// What is told of disks that did so many operations for each request of 100, random reads, where `failed` is out of use.
+    fn of_disks_with(each: u64, failed: Option<&str>) -> Finding {
+        let class = |component, visits| sample::visits(record::Behalf::HostRead, component, visits, 0.0, 1.0);
+        let failed = failed.map(|name| record::Component {
+            name: name.into(),
+            role: Some(DiskRole::Failed),
+            ..record::Component::default()
+        });
+        let mut point = swept(&[(8.0, 1_000, 0.5)]).points.remove(0);
+        point.breakdown = Some(record::Breakdown {
+            classes: vec![class("host 0 processor", 100), class("disk 0", 100 * each)],
+            components: failed.into_iter().collect(),
+            ..record::Breakdown::default()
+        });
+        let disks = usage::busy("disks", 0.99, 4.0, 0.0);
+        of_operations(limit(&disks, &[], None), &disks, &point).about_run()
+    }
+
+    #[test]
+    fn disks_that_do_more_than_one_operation_for_a_random_read_are_told_to_have_larger_chunks() {
+        let told = of_disks_with(14, None);
+        assert!(
+            told.sentence.ends_with(" Disks do 14.0 operations for each request (requests cross chunks)."),
+            "{}",
+            told.sentence
+        );
+        assert!(told.remedy.starts_with("Use a larger chunk (`raid.chunk`)"), "{}", told.remedy);
+        assert!(of_disks_with(1, None).remedy.starts_with("Add more of that part"));
+    }
+
+    #[test]
+    fn a_disk_that_has_failed_is_replaced_before_anything_is_added() {
+        let told = of_disks_with(2, Some("disk 3"));
+        assert!(told.sentence.ends_with(" Disk 3 has failed: the others do its work."), "{}", told.sentence);
+        assert!(told.remedy.starts_with("Replace disk 3, and let the array rebuild;"), "{}", told.remedy);
+    }
+
+    #[test]
+    fn a_flash_drive_that_is_busy_with_its_writes_is_told_to_have_more_spare_room() {
+        let mut part = usage::busy("disk 0", 0.99, 4.0, 0.0);
+        part.basis = " (flash write path)".into();
+        let told = limit(&part, &[], None).about_run();
+        assert!(told.remedy.contains("more spare room"), "{}", told.remedy);
     }
 
     #[test]

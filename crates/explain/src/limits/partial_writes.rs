@@ -17,22 +17,31 @@ pub(super) const REMEDY: &str = "Have each write take fewer disk operations: RAI
 /// How many operations of disks each write of `point` takes, where it does nothing but write, disks read for that, and most of the
 /// response time is theirs; else nothing.
 pub(super) fn operations(point: &Point) -> Option<f64> {
+    let response = &point.breakdown.as_ref()?.response;
+    let sum = |of: &dyn Fn(&PartShare) -> bool| -> f64 {
+        response.iter().filter(|part| of(part)).map(PartShare::time_ns).sum()
+    };
+    let at_disks = sum(&|part| part.part.starts_with("disk") && part.part != "disk flush");
+    reading_first(point).filter(|_| at_disks > sum(&|_| true) / 2.0)
+}
+
+/// The same of writes that a cache takes and has written out for a flush: their time at the disks is that of the flush.
+pub(super) fn behind_flushes(point: &Point) -> Option<f64> {
+    reading_first(point)
+}
+
+/// How many operations of disks each write of `point` takes, where it does nothing but write and disks read for that.
+fn reading_first(point: &Point) -> Option<f64> {
     let total = |of: fn(Op) -> bool| -> u64 {
         let totals = point.workloads.iter().flat_map(|workload| &workload.totals);
         totals.filter(|total| of(total.op)).map(|total| total.bytes).sum()
     };
     let (read, written) = (total(|op| op == Op::Read), total(|op| op == Op::Write));
-    let breakdown = point.breakdown.as_ref()?;
-    let disks =
-        breakdown.components.iter().filter(|part| part.name.starts_with("disk ") && part.is_working());
+    let components = &point.breakdown.as_ref()?.components;
+    let disks = components.iter().filter(|part| part.name.starts_with("disk ") && part.is_working());
     let read_by_disks: u64 = disks.filter_map(|part: &Component| part.read_bytes).sum();
-    let sum = |of: &dyn Fn(&PartShare) -> bool| -> f64 {
-        breakdown.response.iter().filter(|part| of(part)).map(PartShare::time_ns).sum()
-    };
-    let at_disks = sum(&|part| part.part.starts_with("disk") && part.part != "disk flush");
     let reads_first = read == 0 && written > 0 && read_by_disks as f64 >= READ_FIRST * written as f64;
-    let each = operations_per_request(point).filter(|each| *each >= SEVERAL)?;
-    (reads_first && at_disks > sum(&|_| true) / 2.0).then_some(each)
+    operations_per_request(point).filter(|each| reads_first && *each >= SEVERAL)
 }
 
 #[cfg(test)]

@@ -120,6 +120,8 @@ impl Use {
     pub(super) fn in_short(&self) -> String {
         match self.queue {
             Some(Queue { load, .. }) if self.what == "busy" => {
+                // What hardly waits is not told as less than nothing.
+                let load = load.max(0.0) + 0.0;
                 format!("{}, mean queue {load:.1}", self.busy())
             }
             _ => self.busy(),
