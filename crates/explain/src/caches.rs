@@ -1,9 +1,10 @@
 //! Whether storage served the requests, or memory in front of it.
 
 use record::names::{fact, series};
-use record::{Point, Run, Severity, WorkloadResult};
-use units::Bytes;
+use record::{Engine, Point, Run, Severity, WorkloadResult, World};
+use spec::OpenSync;
 use units::convert::truncated;
+use units::{Bytes, Share};
 
 use crate::Code;
 use crate::content;
@@ -43,6 +44,11 @@ pub(crate) fn buffered(run: &Run, _: &Point, workload: &WorkloadResult) -> Optio
             Draft::new(Code::Buffered, Severity::Invalid, sentence).remedy("Choose a target on storage."),
         );
     }
+    if syncs_all(workload) {
+        let sentence = "Buffered I/O, of which each write is synced before it returns: it goes through the page cache of this machine, \
+                        and on to the device.";
+        return Some(Draft::new(Code::Buffered, Severity::Note, sentence).remedy(remedy));
+    }
     let ram = run.environment.ram_bytes;
     let span = workload.span_bytes?;
     let (severity, sentence) = if span < ram {
@@ -57,6 +63,49 @@ pub(crate) fn buffered(run: &Run, _: &Point, workload: &WorkloadResult) -> Optio
     };
     let draft = Draft::new(Code::Buffered, severity, sentence).remedy(remedy);
     Some(draft.number("span_bytes", span as f64).number("ram_bytes", ram as f64))
+}
+
+/// Whether a workload does nothing but write blocks, each durable when it returns: no page cache answers those.
+pub(crate) fn syncs_all(workload: &WorkloadResult) -> bool {
+    let is_write = workload.spec.mix.reads == Share::NONE && workload.spec.tree.is_none();
+    is_write && workload.spec.durability.open != OpenSync::None && workload.engine.name != Engine::Mmap
+}
+
+/// With so many of its requests answered by the host the figure of a virtual array is that of the host.
+const BY_HOST: f64 = 0.5;
+
+/// Requests of a virtual array that the page cache of its hosts answered; only there it is counted.
+pub(crate) fn answered_by_host(run: &Run, point: &Point) -> Option<Draft> {
+    let breakdown = point.breakdown.as_ref().filter(|_| run.world == World::Array)?;
+    let is_buffered = |one: &WorkloadResult| !one.spec.direct && !of_files(one);
+    let has_controllers = breakdown.components.iter().any(|part| part.name.starts_with("controller "));
+    if point.workloads.is_empty() || !has_controllers || !point.workloads.iter().all(is_buffered) {
+        return None;
+    }
+    let visits = |is_at: &dyn Fn(&str) -> bool| -> u64 {
+        let own = breakdown.classes.iter().filter(|one| one.op.is_of_load() && is_at(&one.component));
+        own.map(|one| one.visits).sum()
+    };
+    let asked = visits(&|part| part.starts_with("host ") && part.ends_with(" processor"));
+    let sent = visits(&|part| part.starts_with("controller ") && part.ends_with(" processor"));
+    let answered = asked.saturating_sub(sent) as f64 / asked.max(1) as f64;
+    let (severity, sentence) = match answered >= BY_HOST {
+        true => (
+            Severity::Warning,
+            format!(
+                "Buffered I/O: the page cache of the hosts answered at least {} of the requests: this is the speed of their memory, and \
+                 not of the array.",
+                percent(answered)
+            ),
+        ),
+        false => (
+            Severity::Note,
+            "Buffered I/O: the page cache of the hosts is part of what was measured.".to_owned(),
+        ),
+    };
+    let draft =
+        Draft::new(Code::Buffered, severity, sentence).remedy("Set `direct = true` to measure the array.");
+    Some(draft.number("answered_by_host_share", answered))
 }
 
 pub(crate) fn span_fits_cache(run: &Run, history: &History, workload: &WorkloadResult) -> Option<Draft> {

@@ -71,11 +71,16 @@ const RUN: [OfRun; 11] = [
 ];
 
 /// About a point, in either world.
-const POINT: [OfPointAmong; 4] = [
+const POINT: [OfPointAmong; 5] = [
     |_, _, point| writes::cache_filling(point),
+    |run, _, point| caches::answered_by_host(run, point),
     |run, _, point| carry_over::first_point_again(run, point),
     limits::of_point,
-    |run, _, point| limits::imposed::by_cache(run, point),
+    // What memory of the hosts answers says nothing of the array's cache.
+    |run, _, point| match caches::answered_by_host(run, point) {
+        Some(told) if told.severity() == record::Severity::Warning => None,
+        _ => limits::imposed::by_cache(run, point),
+    },
 ];
 
 /// About a workload, in either world.

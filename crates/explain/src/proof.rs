@@ -6,7 +6,7 @@ use record::{Point, Run, Series, WorkloadResult, World};
 use crate::evidence::{caches_of, counted, hosts, is_direct, moved, moved_by, sampled, sends_commands};
 use crate::grade::About;
 use crate::history::History;
-use crate::{client, content, steady, writes};
+use crate::{caches, client, content, steady, writes};
 
 /// Whether a check that found nothing wrong has passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ fn steady(point: &Point) -> Proof {
 const SEVERAL_KERNELS: &str = "the load came from several hosts, whose kernel counters are not added up";
 
 fn direct(point: &Point) -> Proof {
-    if point.workloads.iter().any(|workload| !is_direct(workload)) {
+    if point.workloads.iter().any(|workload| !is_direct(workload) && !caches::syncs_all(workload)) {
         return missing("how much buffered I/O the page cache served is not known");
     }
     seen_or(

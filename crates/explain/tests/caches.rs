@@ -22,6 +22,49 @@ fn the_page_cache_is_told_with_how_much_of_the_span_fits_memory() {
 }
 
 #[test]
+fn writes_that_are_synced_before_they_return_reach_the_device_through_the_page_cache() {
+    let mut run = writes();
+    set(&mut run, "direct", "false");
+    set(&mut run, "reads", "0%");
+    workload(&mut run).span_bytes = Some(8 << 20);
+    assert_eq!(found(&run, "buffered").severity, Severity::Warning);
+    set(&mut run, "sync", "dsync");
+    let finding = found(&run, "buffered");
+    assert_eq!(finding.severity, Severity::Note);
+    assert!(finding.sentence.contains("each write is synced before it returns"), "{}", finding.sentence);
+    explain::judge(&mut run);
+    let checks = &run.points[0].grading.as_ref().expect("it is graded").checks;
+    let direct = checks.iter().find(|check| check.name == "direct").expect("it is checked");
+    assert_eq!(direct.outcome, record::Outcome::Passed, "{direct:?}");
+    set(&mut run, "reads", "50%");
+    assert_eq!(found(&run, "buffered").severity, Severity::Warning, "reads are answered from memory");
+}
+
+#[test]
+fn what_the_hosts_of_a_virtual_array_answer_from_memory_is_not_the_speed_of_the_array() {
+    let of = |sent: u64| {
+        let mut run = reads();
+        run.world = record::World::Array;
+        set(&mut run, "direct", "false");
+        let visits = |part, visits| record::sample::visits(record::Behalf::HostRead, part, visits, 0.0, 1.0);
+        let name = "controller 0 processor".to_owned();
+        point(&mut run).breakdown = Some(record::Breakdown {
+            components: vec![record::Component { name: name.clone(), ..record::Component::default() }],
+            classes: vec![visits("host 0 processor", 1_000), visits(&name, sent)],
+            ..record::Breakdown::default()
+        });
+        run
+    };
+    let finding = found(&of(100), "buffered");
+    assert_eq!(finding.severity, Severity::Warning);
+    assert!(finding.sentence.contains("answered at least 90 % of the requests"), "{}", finding.sentence);
+    assert_eq!(found(&of(900), "buffered").severity, Severity::Note);
+    let mut direct = of(100);
+    set(&mut direct, "direct", "true");
+    assert!(find(&direct, "buffered").is_none());
+}
+
+#[test]
 fn a_mapping_goes_through_the_page_cache_whatever_was_asked() {
     let mut run = reads();
     workload(&mut run).engine.name = record::Engine::Mmap;
