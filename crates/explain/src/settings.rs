@@ -1,7 +1,11 @@
-//! What a point pays although no part is too slow: a write cache that is off, requests that begin elsewhere than stripes, work of the
-//! array beside the load. Told by trial alone: by what the same load gets without it.
+//! What a point pays although no part is too slow: a write cache or a read-ahead that is off, requests that begin elsewhere than stripes
+//! or cross chunks, a disk that has failed, flash without spare room, parity, work of the array beside the load. Told by trial alone: by
+//! what the same load gets without it.
 
-use record::names::trial::{ALIGNED, NO_BITMAP, NO_WORK, SETTINGS, WRITE_BACK};
+use record::names::trial::{
+    ALIGNED, CHUNK, HEALTHY, MIRRORS, NO_BITMAP, NO_WORK, PARTIAL_WINDOW, PROTECTED, READ_AHEAD, SETTINGS, SPARE_ROOM,
+    WRITE_BACK,
+};
 use record::{Finding, Point, PointKind, Run, Severity, Trial, WhatIf};
 
 use crate::Code;
@@ -25,11 +29,10 @@ pub fn avoidable(run: &Run, tried: &WhatIf) -> Option<Finding> {
     if gains.is_empty() {
         return None;
     }
-    let told: Vec<String> = gains
-        .iter()
-        .map(|trial| format!("{}: {}", put_right(run, tried.point, trial), told(trial)))
-        .collect();
-    let remedies: Vec<String> = gains.iter().map(|trial| remedy(&trial.change).to_owned()).collect();
+    let work = work_of(run, tried.point);
+    let told: Vec<String> =
+        gains.iter().map(|trial| format!("{}: {}", put_right(trial, work), told(trial))).collect();
+    let remedies: Vec<String> = gains.iter().map(|trial| remedy(trial)).collect();
     let draft = Draft::new(Code::AvoidableCost, Severity::Note, format!("By trial, {}.", told.join("; ")))
         .remedy(remedies.join(" "));
     let draft = gains.iter().fold(draft, |draft, trial| {
@@ -55,12 +58,12 @@ pub(crate) fn in_words(tried: &WhatIf) -> String {
     trials
         .map(|trial| {
             let what = match trial.change.as_str() {
-                WRITE_BACK => "With the write-back cache on",
-                ALIGNED => "With requests that begin at stripes",
-                NO_BITMAP => "Without the write-intent bitmap",
-                _ => "Without the background work",
+                WRITE_BACK => "with the write-back cache on".into(),
+                ALIGNED => "with requests that begin at stripes".into(),
+                NO_BITMAP => "without the write-intent bitmap".into(),
+                _ => put_right(trial, "background work"),
             };
-            format!(" {what}: {}.", told(trial))
+            format!(" W{}: {}.", &what[1..], told(trial))
         })
         .collect()
 }
@@ -87,15 +90,23 @@ fn told(trial: &Trial) -> String {
     told
 }
 
-/// What the trial put right: `without the scrub beside it`.
-fn put_right(run: &Run, index: u32, trial: &Trial) -> String {
+/// What the trial put right: `without the scrub beside it`, where `work` is what the array did beside the load.
+fn put_right(trial: &Trial, work: &str) -> String {
+    let to = &trial.to;
     match trial.change.as_str() {
         WRITE_BACK => "with the write-back cache on (`cache.write_back`)".into(),
         ALIGNED => "with requests and LUNs that begin at stripes, chunks and mapping units".into(),
         NO_BITMAP => "without the write-intent bitmap (`raid.bitmap`)".into(),
+        HEALTHY => format!("with {to} replaced and rebuilt"),
+        CHUNK => format!("with chunks of {to} (`raid.chunk`)"),
+        READ_AHEAD => "with sequential reads read ahead (`cache.prefetch.streams`)".into(),
+        SPARE_ROOM => format!("with {to} of the flash as spare room (`over_provisioning`)"),
+        PROTECTED => "with a cache that survives a loss of power (`cache.protected`)".into(),
+        PARTIAL_WINDOW => format!("with {to} parts of stripes written out at once (`cache.partial_window`)"),
+        MIRRORS => "with the same disks as RAID 10, of less capacity".into(),
         _ => {
-            debug_assert_eq!(trial.change, NO_WORK, "there are four settings");
-            format!("without the {} beside it", work_of(run, index))
+            debug_assert_eq!(trial.change, NO_WORK, "there are no other settings");
+            format!("without the {work} beside it")
         }
     }
 }
@@ -109,19 +120,32 @@ fn work_of(run: &Run, index: u32) -> &str {
     works.next().unwrap_or("background work")
 }
 
-/// What to do about a setting of that name.
-pub(crate) fn remedy(change: &str) -> &'static str {
-    match change {
+/// What to do about the setting of `trial`.
+pub(crate) fn remedy(trial: &Trial) -> String {
+    let advice = match trial.change.as_str() {
         WRITE_BACK => "Switch the write-back cache on, where a battery or flash protects it.",
         ALIGNED => {
             "Begin partitions, files and requests at multiples of a whole stripe, the chunk times the data disks, or of what one \
              flash drive maps as one (`offset`, `align`)."
         }
         NO_BITMAP => BITMAP_REMEDY,
+        HEALTHY => return format!("Replace {}, and let the array rebuild.", trial.to),
+        CHUNK => return format!("Use a chunk of {}, so that a request lies on one disk.", trial.to),
+        READ_AHEAD => "Switch read-ahead on.",
+        SPARE_ROOM => {
+            "Give the flash drives more spare room, so that they copy less before they erase: leave a part of them unwritten and \
+             trimmed, or use drives with more of it."
+        }
+        PROTECTED => {
+            "Protect the cache with a battery or flash, so that what is synced need not wait for the disks."
+        }
+        PARTIAL_WINDOW => "Have the cache write out more parts of stripes at once.",
+        MIRRORS => "Use RAID 10 where the capacity allows: a small write takes two disk operations there.",
         _ => {
             "Lower the rate of the work (its `rate`; md: `sync_speed_max`), or have it run while there is little load."
         }
-    }
+    };
+    advice.into()
 }
 
 #[cfg(test)]
@@ -169,6 +193,38 @@ mod tests {
         let cache = Trial { is_filling: true, ..trial(WRITE_BACK, 9.0) };
         let found = avoidable(&run(), &tried(vec![cache])).expect("it gains").sentence;
         assert!(found.ends_with("more IOPS, as long as the cache has room."), "{found}");
+    }
+
+    #[test]
+    fn each_setting_is_told_with_its_figure_and_what_to_do_about_it() {
+        for (change, to, told, advice) in [
+            (HEALTHY, "disk 3", "with disk 3 replaced and rebuilt: 50 %", "Replace disk 3"),
+            (CHUNK, "128 KiB", "with chunks of 128 KiB (`raid.chunk`)", "Use a chunk of 128 KiB"),
+            (READ_AHEAD, "", "with sequential reads read ahead", "Switch read-ahead on"),
+            (
+                SPARE_ROOM,
+                "28 %",
+                "with 28 % of the flash as spare room",
+                "Give the flash drives more spare room",
+            ),
+            (PROTECTED, "", "with a cache that survives a loss of power", "Protect the cache"),
+            (
+                PARTIAL_WINDOW,
+                "64",
+                "with 64 parts of stripes written out at once",
+                "Have the cache write out more",
+            ),
+            (MIRRORS, "", "with the same disks as RAID 10, of less capacity", "Use RAID 10"),
+        ] {
+            let one = Trial { to: to.into(), ..trial(change, 0.5) };
+            let found = avoidable(&run(), &tried(vec![one])).expect("it gains");
+            assert!(found.sentence.contains(told), "{}", found.sentence);
+            assert!(found.remedy.starts_with(advice), "{}", found.remedy);
+            assert!(SETTINGS.contains(&change), "{change}");
+        }
+        let both = in_words(&tried(vec![trial(MIRRORS, 0.5), trial(NO_WORK, 0.25)]));
+        assert!(both.starts_with(" With the same disks as RAID 10"), "{both}");
+        assert!(both.contains(". Without the background work beside it: 25 %"), "{both}");
     }
 
     #[test]

@@ -54,7 +54,7 @@ fn gained(tried: &WhatIf, faster: &[&Trial]) -> (String, String) {
     let most = wider.map_or(most, |(trial, _)| trial.ops.change);
     let setting = settings::best(tried).filter(|trial| trial.ops.change >= most);
     let advice = match (setting, wider, worth.as_slice()) {
-        (Some(trial), _, _) => format!("{} That gains more than any part.", settings::remedy(&trial.change)),
+        (Some(trial), _, _) => format!("{} That gains more than any part.", settings::remedy(trial)),
         (None, Some((_, what)), _) => {
             format!("Raise {what} first: it is a setting, and gains more than any of the parts.")
         }

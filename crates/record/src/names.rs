@@ -123,8 +123,34 @@ pub mod trial {
     pub const NO_WORK: &str = "background work";
     /// Without the write-intent bitmap of the sets.
     pub const NO_BITMAP: &str = "write-intent bitmap";
+    /// No disk has failed.
+    pub const HEALTHY: &str = "failed disk";
+    /// Chunks that requests fit into.
+    pub const CHUNK: &str = "chunk";
+    /// Sequential reads are read ahead.
+    pub const READ_AHEAD: &str = "read-ahead";
+    /// Flash drives with more room than their capacity.
+    pub const SPARE_ROOM: &str = "spare room";
+    /// A cache that survives a loss of power, so that what is synced need not wait for the disks.
+    pub const PROTECTED: &str = "protected cache";
+    /// A cache that writes out more parts of stripes at once.
+    pub const PARTIAL_WINDOW: &str = "partial window";
+    /// Two copies instead of parity.
+    pub const MIRRORS: &str = "mirrors";
     /// What is put right rather than made faster or more.
-    pub const SETTINGS: [&str; 4] = [WRITE_BACK, ALIGNED, NO_WORK, NO_BITMAP];
+    pub const SETTINGS: [&str; 11] = [
+        WRITE_BACK,
+        ALIGNED,
+        NO_WORK,
+        NO_BITMAP,
+        HEALTHY,
+        CHUNK,
+        READ_AHEAD,
+        SPARE_ROOM,
+        PROTECTED,
+        PARTIAL_WINDOW,
+        MIRRORS,
+    ];
 }
 
 /// What [`Rung::cause`](crate::Rung::cause) says.

@@ -331,7 +331,8 @@ pub fn visits(op: Behalf, component: &str, visits: u64, wait_ns: f64, service_ns
 
 /// A trial with something half as fast again, and what it changes in rate.
 pub fn trial(change: &str, ops: Effect) -> Trial {
-    Trial { change: change.into(), times: 1.5, ops, p99: None, operations: None, is_filling: false }
+    let (change, to) = (change.into(), String::new());
+    Trial { change, to, times: 1.5, ops, p99: None, operations: None, is_filling: false }
 }
 
 /// Trials of a point with three seeds, where the unchanged array repeats the 1,000 requests a second that were recorded.

@@ -61,6 +61,8 @@ impl WhatIf {
 pub struct Trial {
     /// What was changed: `disks`, `controller processor`, `depth`.
     pub change: String,
+    /// To what, where that is a figure of the trial: `128 KiB`, `disk 3`; else empty.
+    pub to: String,
     /// How many times as fast, or as much of it.
     pub times: f64,
     /// Of the rate.

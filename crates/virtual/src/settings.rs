@@ -2,13 +2,15 @@
 //!
 //! **Invariant:** what is put right leaves every part as fast as it is, and the load asks for as much.
 
+use array::controller::CacheParams;
 use array::device::DeviceParams;
-use array::raid::Level;
+use array::raid::{Geometry, Level, SetSpec};
 use array::sim::{SetTopology, Topology};
 use record::names::trial;
-use units::{Bytes, SECTOR_BYTES};
+use units::convert::narrow;
+use units::{Bytes, SECTOR_BYTES, Sectors};
 use workload::plan::{Plan, Point, State, Task};
-use workload::spec::{Extent, Workload};
+use workload::spec::{Extent, OpenSync, Pattern, Workload};
 
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,20 @@ pub enum Setting {
     NoWork,
     /// No set has a write-intent bitmap.
     NoBitmap,
+    /// Disks that have failed are replaced and rebuilt.
+    Healthy,
+    /// Chunks are as large as two requests.
+    Chunk,
+    /// What is read sequentially is read ahead.
+    ReadAhead,
+    /// Flash drives have [`SPARE`] of their capacity beside it.
+    SpareRoom,
+    /// The controllers' cache survives a loss of power.
+    Protected,
+    /// The cache writes out as many parts of stripes at once as whole ones.
+    PartialWindow,
+    /// The disks of a set with parity hold two copies instead.
+    Mirrors,
 }
 
 /// Places of requests that are looked at for what they cross: all that there are of the usual sizes.
@@ -29,9 +45,30 @@ const PLACES: u64 = 1024;
 /// More than this many times the pieces of requests that begin at stripes are a cost.
 const COSTS: f64 = 1.01;
 
+/// Spare room of drives that are made for writes, as a part of their capacity: 1 TiB of flash sold as 800 GB has 37 %, as 860 GB 28 %.
+const SPARE: f64 = 0.28;
+
+/// The largest chunk that is tried.
+const CHUNK_MOST: Bytes = Bytes::MIB;
+
+/// Streams that a read-ahead tells apart where it is tried.
+const STREAMS: u32 = 16;
+
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 4] = [Setting::WriteBack, Setting::Aligned, Setting::NoWork, Setting::NoBitmap];
+    pub const ALL: [Setting; 11] = [
+        Setting::WriteBack,
+        Setting::Aligned,
+        Setting::NoWork,
+        Setting::NoBitmap,
+        Setting::Healthy,
+        Setting::Chunk,
+        Setting::ReadAhead,
+        Setting::SpareRoom,
+        Setting::Protected,
+        Setting::PartialWindow,
+        Setting::Mirrors,
+    ];
 
     /// As a trial calls it.
     pub const fn name(self) -> &'static str {
@@ -40,35 +77,106 @@ impl Setting {
             Setting::Aligned => trial::ALIGNED,
             Setting::NoWork => trial::NO_WORK,
             Setting::NoBitmap => trial::NO_BITMAP,
+            Setting::Healthy => trial::HEALTHY,
+            Setting::Chunk => trial::CHUNK,
+            Setting::ReadAhead => trial::READ_AHEAD,
+            Setting::SpareRoom => trial::SPARE_ROOM,
+            Setting::Protected => trial::PROTECTED,
+            Setting::PartialWindow => trial::PARTIAL_WINDOW,
+            Setting::Mirrors => trial::MIRRORS,
+        }
+    }
+
+    /// To what it is put right for the load of `point` on `topology`; empty where its name says all.
+    pub fn to(self, point: &Point, topology: &Topology) -> String {
+        match self {
+            Setting::Healthy => {
+                let disks: Vec<String> = topology.failed.iter().map(u32::to_string).collect();
+                format!("disk{} {}", if disks.len() == 1 { "" } else { "s" }, disks.join(", "))
+            }
+            Setting::Chunk => chunk_for(point).to_string(),
+            Setting::SpareRoom => format!("{:.0} %", SPARE * 100.0),
+            Setting::PartialWindow => {
+                let cache = topology.controller.cache.as_ref();
+                cache.map_or_else(String::new, |cache| cache.destage_window.to_string())
+            }
+            _ => String::new(),
         }
     }
 
     /// Whether the load of `point` in `plan` on `topology` may pay for it.
     pub fn is_in(self, plan: &Plan, point: &Point, topology: &Topology) -> bool {
-        let mut loads = point.workloads().iter().filter(|workload| workload.tree.is_none());
+        let loads = || point.workloads().iter().filter(|workload| workload.tree.is_none());
+        let cache = topology.controller.cache.as_ref();
+        let writes_back = cache.filter(|cache| cache.write_back);
         match self {
-            Setting::WriteBack => {
-                let is_off = topology.controller.cache.as_ref().is_some_and(|cache| !cache.write_back);
-                is_off && loads.any(writes)
-            }
-            Setting::Aligned => loads.any(|workload| crosses(workload, topology)),
+            Setting::WriteBack => cache.is_some() && writes_back.is_none() && loads().any(writes),
+            Setting::Aligned => loads().any(|workload| crosses(workload, topology)),
             Setting::NoWork => {
                 let before = plan.points().iter().filter(|other| other.index < point.index);
-                loads.next().is_some() && before.into_iter().any(is_work_beside)
+                loads().next().is_some() && before.into_iter().any(is_work_beside)
             }
-            Setting::NoBitmap => topology.sets.iter().any(SetTopology::keeps_bitmap) && loads.any(writes),
+            Setting::NoBitmap => topology.sets.iter().any(SetTopology::keeps_bitmap) && loads().any(writes),
+            Setting::Healthy => !topology.failed.is_empty() && loads().next().is_some(),
+            Setting::Chunk => {
+                let largest = largest(point);
+                let chunks = topology.sets.iter().filter(|set| is_striped(set)).map(chunk_of);
+                chunks.into_iter().any(|chunk| chunk < largest && chunk < chunk_for(point))
+            }
+            Setting::ReadAhead => {
+                let could = |cache: &&CacheParams| cache.read && !cache.prefetch.max.is_zero();
+                let is_off = cache.filter(could).is_some_and(|cache| cache.prefetch.streams == 0);
+                is_off && loads().any(|workload| workload.pattern == Pattern::Sequential && reads(workload))
+            }
+            Setting::SpareRoom => {
+                let has_little = |model: &DeviceParams| matches!(model, DeviceParams::Flash(flash) if flash.over_provisioning < SPARE);
+                topology.models.iter().any(has_little) && loads().any(writes)
+            }
+            Setting::Protected => writes_back.is_some_and(|cache| !cache.protected) && loads().any(is_synced),
+            Setting::PartialWindow => {
+                let is_narrow = writes_back.is_some_and(|cache| cache.partial_window < cache.destage_window);
+                is_narrow && topology.sets.iter().any(|set| writes_parts(set, loads()))
+            }
+            Setting::Mirrors => topology.sets.iter().any(|set| writes_parts(set, loads())),
         }
     }
 
-    /// Puts it right in the array.
-    pub fn apply(self, topology: &mut Topology) {
+    /// Puts it right in the array for the load of `point`.
+    pub fn apply(self, topology: &mut Topology, point: &Point) {
+        let cache = topology.controller.cache.as_mut();
         match self {
-            Setting::WriteBack => {
-                topology.controller.cache.iter_mut().for_each(|cache| cache.write_back = true);
-            }
+            Setting::WriteBack => cache.into_iter().for_each(|cache| cache.write_back = true),
             Setting::Aligned => align_luns(topology),
             Setting::NoWork => {}
             Setting::NoBitmap => topology.sets.iter_mut().for_each(|set| set.bitmap = None),
+            Setting::Healthy => topology.failed.clear(),
+            Setting::Chunk => {
+                let chunk = Sectors(chunk_for(point).get() / SECTOR_BYTES);
+                change_sets(topology, |set, spec| {
+                    is_striped(set).then(|| SetSpec { chunk: spec.chunk.max(chunk), ..spec })
+                });
+            }
+            Setting::ReadAhead => cache.into_iter().for_each(|cache| cache.prefetch.streams = STREAMS),
+            Setting::SpareRoom => {
+                for model in &mut topology.models {
+                    if let DeviceParams::Flash(flash) = model {
+                        flash.over_provisioning = flash.over_provisioning.max(SPARE);
+                    }
+                }
+            }
+            Setting::Protected => cache.into_iter().for_each(|cache| cache.protected = true),
+            Setting::PartialWindow => {
+                cache.into_iter().for_each(|cache| cache.partial_window = cache.destage_window);
+            }
+            Setting::Mirrors => change_sets(topology, |_, spec| {
+                let members = spec.members & !1;
+                let is_parity = spec.level.parity() > 0 && members >= 2;
+                is_parity.then(|| SetSpec {
+                    members,
+                    spares: spec.spares,
+                    ..SetSpec::new(Level::Raid10, members, spec.chunk, spec.member_size)
+                })
+            }),
         }
     }
 
@@ -87,6 +195,63 @@ impl Setting {
 
 fn writes(workload: &Workload) -> bool {
     workload.mix.reads.get() < 1.0
+}
+
+fn reads(workload: &Workload) -> bool {
+    workload.mix.reads.get() > 0.0
+}
+
+/// Whether what it writes is to be durable before it goes on.
+fn is_synced(workload: &Workload) -> bool {
+    writes(workload) && (workload.durability.open != OpenSync::None || workload.durability.every.is_some())
+}
+
+/// The longest request of a load that goes from place to place: what is read or written in order keeps several disks busy by it. None
+/// is longer than half of the largest chunk.
+fn largest(point: &Point) -> Bytes {
+    let jumps = |one: &&Workload| one.tree.is_none() && one.pattern != Pattern::Sequential;
+    let sizes = point.workloads().iter().filter(jumps).map(|one| one.sizes.largest());
+    sizes.filter(|size| size.get() <= CHUNK_MOST.get() / 2).max().unwrap_or(Bytes::ZERO)
+}
+
+/// A chunk of which most requests of `point` need no more than one wherever they begin: twice as large.
+fn chunk_for(point: &Point) -> Bytes {
+    Bytes::new(largest(point).get().max(1).next_power_of_two().saturating_mul(2)).min(CHUNK_MOST)
+}
+
+fn is_striped(set: &SetTopology) -> bool {
+    !matches!(set.geometry.spec().level, Level::Jbod | Level::Raid1)
+}
+
+fn chunk_of(set: &SetTopology) -> Bytes {
+    set.geometry.spec().chunk.bytes()
+}
+
+/// Whether some of `loads` write less than a stripe of `set`, which has parity.
+fn writes_parts<'w>(set: &SetTopology, mut loads: impl Iterator<Item = &'w Workload>) -> bool {
+    let stripe = set.geometry.full_stripe().bytes();
+    set.geometry.spec().level.parity() > 0 && loads.any(|one| writes(one) && one.sizes.smallest() < stripe)
+}
+
+/// Gives each set another shape where `change` has one that is possible. LUNs begin at the same part of a set and are as large a
+/// part of it as before.
+fn change_sets(topology: &mut Topology, change: impl Fn(&SetTopology, SetSpec) -> Option<SetSpec>) {
+    for (number, set) in (0..).zip(&mut topology.sets) {
+        let Some(spec) = change(set, set.geometry.spec().clone()) else { continue };
+        let members = spec.members as usize;
+        let Ok(geometry) = Geometry::new(spec) else { continue };
+        let (old, new) = (u128::from(set.geometry.capacity().0), u128::from(geometry.capacity().0));
+        let row = geometry.full_row().0.max(1);
+        let part = |sectors: Sectors| {
+            let scaled = narrow::<u64>(u128::from(sectors.0) * new / old);
+            Sectors(scaled - scaled % row)
+        };
+        for lun in topology.luns.iter_mut().filter(|lun| lun.set == number) {
+            (lun.start, lun.size) = (part(lun.start), part(lun.size));
+        }
+        set.members.truncate(members);
+        set.geometry = geometry;
+    }
 }
 
 fn is_work_beside(point: &Point) -> bool {
@@ -247,8 +412,50 @@ mod tests {
         let striped = "array:pm9a3-raid0-2?raid.bitmap.region=64MiB";
         assert_eq!(of(&small, striped), [], "it keeps nothing twice");
         let mut topology = array(&Shipped, mirror).unwrap().topology;
-        Setting::NoBitmap.apply(&mut topology);
+        let plan = Plan::parse("test", &small, &Overrides::default()).unwrap();
+        Setting::NoBitmap.apply(&mut topology, &plan.points()[0]);
         assert!(topology.sets.iter().all(|set| set.bitmap.is_none()));
+    }
+
+    #[test]
+    fn what_an_array_has_that_costs_a_load_is_tried_put_right() {
+        let random =
+            |keys: &str| format!("name = \"t\"\n[[phase]]\nrun = \"1s\"\npattern = \"random\"\n{keys}\n");
+        let reads = random("size = \"8KiB\"");
+        assert_eq!(of(&reads, "array:md3000?raid=5"), []);
+        assert_eq!(of(&reads, "array:md3000?raid=5&failed=3"), [Setting::Healthy]);
+        let longer = random("size = \"64KiB\"");
+        assert_eq!(of(&longer, "array:md3000?raid=0&raid.chunk=4KiB"), [Setting::Chunk]);
+        assert_eq!(of(&longer, "array:md3000?raid=0"), []);
+        let stream = "name = \"t\"\n[[phase]]\nrun = \"1s\"\npattern = \"sequential\"\nsize = \"16KiB\"\n";
+        assert_eq!(of(stream, "array:md3000?raid=5&cache.prefetch.streams=0"), [Setting::ReadAhead]);
+        assert_eq!(of(stream, "array:md3000?raid=5"), []);
+        let writes = random("size = \"4KiB\"\nreads = 0");
+        let flash = "array:ssd-1?drive=s3700-800&devices.with.flash.over_provisioning=0.06";
+        assert_eq!(of(&writes, flash), [Setting::SpareRoom]);
+        assert_eq!(of(&reads, flash), []);
+        assert_eq!(of(&writes, "array:ix4-200d"), [Setting::PartialWindow, Setting::Mirrors]);
+        assert_eq!(of(&writes, "array:md3000?raid=10"), []);
+        let synced = random("size = \"4KiB\"\nreads = 0\nsync = \"dsync\"");
+        assert_eq!(of(&synced, "array:md3000?raid=10&cache.protected=false"), [Setting::Protected]);
+    }
+
+    #[test]
+    fn mirrors_take_the_disks_of_the_set_and_leave_luns_the_same_part_of_it() {
+        let mut topology = array(&Shipped, "array:md3000?raid=5&raid.disks=13&luns=2").unwrap().topology;
+        let plan = Plan::parse("test", &writes_of("size = \"4KiB\""), &Overrides::default()).unwrap();
+        Setting::Mirrors.apply(&mut topology, &plan.points()[0]);
+        let (set, capacity) = (&topology.sets[0], topology.sets[0].geometry.capacity().0);
+        assert_eq!((set.geometry.spec().level, set.members.len()), (Level::Raid10, 12));
+        let end = |lun: usize| topology.luns[lun].start.0 + topology.luns[lun].size.0;
+        assert!(end(0) <= topology.luns[1].start.0 && end(1) <= capacity, "{:?}", topology.luns);
+        assert!(end(1) as f64 > 0.99 * capacity as f64, "{:?} of {capacity}", topology.luns);
+        let mut chunks = array(&Shipped, "array:md3000?raid=5&raid.chunk=4KiB").unwrap().topology;
+        let random = writes_of("size = \"64KiB\"").replace("sequential", "random");
+        let longer = Plan::parse("test", &random, &Overrides::default()).unwrap();
+        Setting::Chunk.apply(&mut chunks, &longer.points()[0]);
+        assert_eq!(chunks.sets[0].geometry.spec().chunk.bytes(), Bytes::new(131_072));
+        assert_eq!(Setting::Chunk.to(&longer.points()[0], &chunks), "128 KiB");
     }
 
     #[test]
@@ -258,7 +465,7 @@ mod tests {
         let plan = Plan::parse("test", &text, &Overrides::default()).unwrap();
         let mut point = plan.points()[0].clone();
         assert!(Setting::Aligned.is_in(&plan, &point, &topology));
-        Setting::Aligned.apply(&mut topology);
+        Setting::Aligned.apply(&mut topology, &point);
         assert!(Setting::Aligned.apply_to(&mut point, 0, row_of(&topology)));
         assert!(!Setting::Aligned.is_in(&plan, &point, &topology));
     }

@@ -13,12 +13,12 @@ use array::sim::{Resource, Topology};
 use array::spec::{self, Source};
 use conduct::{Machine, World, WorldError};
 use record::names::trial;
-use record::{Behalf, Effect, Figure, Point, Trial, WhatIf};
+use record::{Behalf, Effect, Figure, Op, Point, Trial, WhatIf};
 use stats::Histogram;
 use stats::difference::{Estimate, Noise, Ratio};
-use units::Bytes;
-use units::convert::narrow;
-use workload::plan::{Load, Plan, Task};
+use units::convert::{narrow, truncated};
+use units::{Bytes, Nanos};
+use workload::plan::{Load, Plan, Point as Planned, Task};
 use workload::spec::{Pace, Workload};
 
 use crate::settings::{Setting, row_of};
@@ -74,6 +74,13 @@ pub struct Study<'a> {
     pub machine: &'a Machine,
 }
 
+impl Study<'_> {
+    /// The point that is asked about.
+    fn planned(&self) -> Option<&Planned> {
+        self.plan.points().iter().find(|point| point.index == self.index)
+    }
+}
+
 /// Why it could not be tried.
 #[derive(Debug, thiserror::Error)]
 pub enum WhatIfError {
@@ -112,13 +119,13 @@ impl Change {
         matches!(self, Change::Deeper | Change::Wider { deeper: true })
     }
 
-    fn apply(self, topology: &mut Topology, times: f64) {
+    fn apply(self, topology: &mut Topology, times: f64, point: &Planned) {
         match self {
             Change::Faster(resource) => resource.speed_up(topology, times),
             Change::Wider { .. } => {
                 topology.host.lun_depth = topology.host.lun_depth.max(1).saturating_mul(DEEPER);
             }
-            Change::PutRight(setting) => setting.apply(topology),
+            Change::PutRight(setting) => setting.apply(topology, point),
             Change::Nothing | Change::Deeper => {}
         }
     }
@@ -231,8 +238,18 @@ fn tried(
     let p99 = |figures: &[Figures]| figures.iter().map(|one| one.p99_ns).collect::<Option<Vec<_>>>();
     let floor_ops = floor(&ops(unchanged)).ok_or(WhatIfError::NoFigure)?;
     let floor_p99 = p99(unchanged).and_then(|values| floor(&values)).map(|floor| floor.max(BUCKET));
+    let to = |change: Change| -> Result<String, WhatIfError> {
+        let Change::PutRight(setting) = change else { return Ok(String::new()) };
+        let mut topology = spec::array(library, study.address).map_err(ModelError::from)?.topology;
+        alter(study, &mut topology);
+        Ok(study.planned().map_or_else(String::new, |point| setting.to(point, &topology)))
+    };
     let mut trials = Vec::new();
     for (change, figures) in changes[1..].iter().zip(changed) {
+        // What the array or the plan has no room for.
+        if figures.len() < seeds {
+            continue;
+        }
         // A larger cache that is still filling takes more of the window, and nothing of the rate that lasts.
         if *change == Change::Faster(Resource::Cache) && figures.iter().any(|one| one.is_filling) {
             continue;
@@ -240,6 +257,7 @@ fn tried(
         let of_p99 = || effect(&p99(unchanged)?, &p99(figures)?, floor_p99?);
         trials.push(Trial {
             change: name(*change).into(),
+            to: to(*change)?,
             times: match change {
                 Change::Faster(_) => study.times,
                 Change::PutRight(_) => 1.0,
@@ -331,7 +349,7 @@ fn all(
                 return;
             }
             let figures = once(study, changes[change], seed as u64, library, stop);
-            if figures.is_err() {
+            if is_end(changes[change], &figures) {
                 // Nobody begins another.
                 next.store(changes.len() * seeds, Ordering::Relaxed);
             }
@@ -348,12 +366,23 @@ fn all(
     found.sort_by_key(|(change, seed, _)| (*change, *seed));
     let mut figures = vec![Vec::new(); changes.len()];
     for (change, _, one) in found {
-        figures[change].push(one?);
+        match one {
+            Err(_) if !is_end(changes[change], &one) => {}
+            one => figures[change].push(one?),
+        }
     }
     Ok(figures)
 }
 
-/// One trial. Seed 0 is the run's own.
+/// Whether `figures` of `change` end all trials. What is put right may leave no room for the plan, which is no reason not to try
+/// the rest.
+fn is_end(change: Change, figures: &Result<Figures, WhatIfError>) -> bool {
+    let is_stopped = matches!(figures, Err(WhatIfError::World(WorldError::Interrupted)));
+    figures.is_err() && (is_stopped || !matches!(change, Change::PutRight(_)))
+}
+
+/// One trial. Seed 0 is the run's own. What is put right is measured once write caches that it fills are full, as long as that
+/// takes no more than [`FILLS`] requests.
 fn once(
     study: &Study<'_>,
     change: Change,
@@ -361,6 +390,61 @@ fn once(
     library: &dyn Source,
     stop: &Arc<AtomicBool>,
 ) -> Result<Figures, WhatIfError> {
+    let mut warmup = None;
+    let mut point = simulated(study, change, (seed, warmup), library, stop)?;
+    for _ in 0..FILL_ROUNDS {
+        let Some(longer) = filled_by(&point).filter(|_| matches!(change, Change::PutRight(_))) else { break };
+        warmup = Some(longer);
+        point = simulated(study, change, (seed, warmup), library, stop)?;
+    }
+    let takes_in = matches!(change, Change::PutRight(_)) && gains(&point) > TAKES;
+    let figures = figures(&point).ok_or(WhatIfError::NoFigure)?;
+    Ok(Figures { is_filling: figures.is_filling || takes_in, ..figures })
+}
+
+/// Requests that fill a write cache before a trial at most: some seconds of a processor.
+const FILLS: f64 = 400_000.0;
+
+/// A cache fills more slowly the nearer it is to its end: so often its warm-up is made longer.
+const FILL_ROUNDS: usize = 3;
+
+/// And so many times as long as it takes at the pace of the window.
+const BEYOND: f64 = 1.5;
+
+/// A cache that takes in more of what is written than this has a rate that is not sustained.
+const TAKES: f64 = 0.02;
+
+/// The part of what a load wrote that went into free room of write caches while it was measured.
+fn gains(point: &Point) -> f64 {
+    let fill = point.breakdown.as_ref().and_then(|breakdown| breakdown.write_cache);
+    let written: u64 = point.workloads.iter().map(|workload| workload.written_measured()).sum();
+    fill.map_or(0.0, |fill| fill.gained() as f64 / written.max(1) as f64)
+}
+
+/// The warm-up after which the write caches that `point` fills are full; `None` where they are, and where that takes too long.
+fn filled_by(point: &Point) -> Option<Nanos> {
+    if gains(point) <= TAKES {
+        return None;
+    }
+    let breakdown = point.breakdown.as_ref()?;
+    let (fill, window) = (breakdown.write_cache?, breakdown.window?);
+    let measured_ns = point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0);
+    let left = fill.room_bytes.saturating_sub(fill.unwritten_bytes) as f64;
+    let windows = 1.0 + BEYOND * left / fill.gained().max(1) as f64;
+    let warmup = window.warmup_ns as f64 + measured_ns as f64 * windows;
+    let requests = rate_of(point).value * (warmup + measured_ns as f64) * 1e-9;
+    (requests <= FILLS).then(|| Nanos::new(truncated(warmup)))
+}
+
+/// The point with `change` and a seed, after a warm-up of that length where it is given.
+fn simulated(
+    study: &Study<'_>,
+    change: Change,
+    (seed, warmup): (u64, Option<Nanos>),
+    library: &dyn Source,
+    stop: &Arc<AtomicBool>,
+) -> Result<Point, WhatIfError> {
+    let planned = study.planned().ok_or(WhatIfError::NoLoad(study.index))?;
     let row = match change {
         Change::PutRight(_) => {
             row_of(&spec::array(library, study.address).map_err(ModelError::from)?.topology)
@@ -375,9 +459,13 @@ fn once(
         if let Task::Load(load) = &mut point.task {
             for workload in &mut load.workloads {
                 workload.seed = workload.seed.wrapping_add(seed << 32);
-                if change.is_deeper() && point.index == study.index {
+                if point.index != study.index {
+                    continue;
+                }
+                if change.is_deeper() {
                     workload.depth = workload.depth.saturating_mul(DEEPER);
                 }
+                workload.stop.warmup = warmup.unwrap_or(workload.stop.warmup).max(workload.stop.warmup);
             }
         }
         stays && point.index <= study.index
@@ -386,7 +474,7 @@ fn once(
     let mut world =
         ModelledWorld::changed(&plan, study.address, library, study.machine, stop.clone(), |topology| {
             alter(study, topology);
-            change.apply(topology, study.times);
+            change.apply(topology, study.times, planned);
         })?;
     let outcome = conduct::run(&plan, &mut world, &mut |_| {});
     if world.is_stopped() {
@@ -395,8 +483,8 @@ fn once(
     if let Some(error) = outcome.error {
         return Err(error.into());
     }
-    let point = outcome.points.iter().find(|point| point.index as usize == study.index);
-    point.and_then(figures).ok_or(WhatIfError::NoFigure)
+    let point = outcome.points.into_iter().find(|point| point.index as usize == study.index);
+    point.ok_or(WhatIfError::NoFigure)
 }
 
 fn alter(study: &Study<'_>, topology: &mut Topology) {
@@ -419,8 +507,19 @@ fn figures(point: &Point) -> Option<Figures> {
     (ops_per_s.is_finite() && ops_per_s > 0.0).then_some(Figures {
         ops_per_s,
         p99_ns,
-        operations: operations(point),
+        operations: operations(point).filter(|_| is_written_out(point)),
         is_filling: point.is_filling(),
+    })
+}
+
+/// Whether disks have done what the load asked them for: of what it wrote, the warm-up included, hardly anything waits in caches.
+fn is_written_out(point: &Point) -> bool {
+    let fill = point.breakdown.as_ref().and_then(|breakdown| breakdown.write_cache);
+    let totals = point.workloads.iter().flat_map(|workload| &workload.totals);
+    let written: u64 = totals.filter(|total| total.op == Op::Write).map(|total| total.bytes).sum();
+    fill.is_none_or(|fill| {
+        let waits = fill.unwritten_bytes.saturating_sub(fill.unwritten_before_bytes);
+        waits as f64 <= TAKES * written as f64
     })
 }
 

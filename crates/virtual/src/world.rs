@@ -92,6 +92,8 @@ impl ModelledWorld {
         let validation = validation(library, address, &spec);
         let mut topology = spec.topology.clone();
         change(&mut topology);
+        // What it says of its caches is of those that it has now.
+        let spec = ArraySpec { topology: topology.clone(), ..spec };
         let made = ModelledWorld::made(plan, address, spec, topology, machine, stop)?;
         Ok(ModelledWorld { validation, ..made })
     }

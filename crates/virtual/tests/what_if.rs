@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use array::spec::{Layered, Shelf, Shipped, Source, SourceText};
 use conduct::Machine;
 use modelled::ModelledWorld;
-use modelled::what_if::{Study, WhatIfError, rate_of, what_if};
+use modelled::what_if::{Study, WhatIfError, put_right, rate_of, what_if};
 use record::{Figure, Trial, WhatIf};
 use workload::plan::{Overrides, Plan};
 
@@ -193,4 +193,74 @@ fn a_larger_cache_is_no_answer_where_it_is_still_filling() {
     let (filling, full) = (writes("1s"), writes("60s"));
     assert!(has(&filling, "controller xor") && !has(&filling, "cache size"), "{filling:?}");
     assert!(has(&full, "cache size"), "{full:?}");
+}
+
+/// The rate of small writes on an array of the shelf after a warm-up.
+fn rate_after(address: &str, warmup: &str, keys: &str) -> f64 {
+    let text = format!("name = 'w'\n[[phase]]\nname = 'p'\nwarmup = '{warmup}'\nrun = '4s'\n{keys}\n");
+    let plan = Plan::parse("what-if", &text, &Overrides::default()).unwrap();
+    let mut world = ModelledWorld::shipped(&plan, address, Arc::default()).unwrap();
+    let outcome = conduct::run(&plan, &mut world, &mut |_| {});
+    rate_of(&outcome.points[0]).value
+}
+
+/// What the load of `keys` on `address` gains where `setting` is put right.
+fn gained(address: &str, keys: &str, setting: &str) -> Trial {
+    let text = format!("name = 'w'\n[[phase]]\nname = 'p'\nwarmup = '200ms'\nrun = '4s'\n{keys}\n");
+    let plan = Plan::parse("what-if", &text, &Overrides::default()).unwrap();
+    let recorded = Figure { value: rate_after(address, "200ms", keys), low: None, high: None };
+    let study = Study {
+        plan: &plan,
+        index: 0,
+        address,
+        altered: &[],
+        recorded,
+        seeds: 3,
+        times: 1.1,
+        machine: &Machine::default(),
+    };
+    let tried = put_right(&study, &Shipped, &Arc::default()).unwrap().expect("something may cost it");
+    change(&tried, setting).clone()
+}
+
+#[test]
+fn a_write_back_cache_is_tried_full_so_that_what_it_gains_lasts() {
+    let off = "array:md3000?raid=5&write_cache=false&cache.size=128MiB";
+    let keys = "size = '8KiB'\nreads = 0\ndepth = 16";
+    let trial = gained(off, keys, record::names::trial::WRITE_BACK);
+    let on = rate_after("array:md3000?raid=5&cache.size=128MiB", "60s", keys);
+    let lasting = on / rate_after(off, "200ms", keys) - 1.0;
+    assert!(!trial.is_filling, "{trial:?}");
+    assert!(trial.operations.is_none(), "much of what was written waits in the cache: {trial:?}");
+    assert!((trial.ops.change - lasting).abs() < 0.1, "{} where {lasting} lasts", trial.ops.change);
+}
+
+#[test]
+fn what_is_tried_gains_what_the_option_of_the_array_gains() {
+    for (address, keys, setting, as_option) in [
+        ("array:md3000?raid=5&failed=3", "size = '8KiB'\ndepth = 32", "failed disk", "array:md3000?raid=5"),
+        (
+            "array:md3000?raid=0&raid.chunk=4KiB",
+            "size = '64KiB'\ndepth = 32",
+            "chunk",
+            "array:md3000?raid=0&raid.chunk=128KiB",
+        ),
+        (
+            "array:md3000?raid=5&cache.prefetch.streams=0",
+            "pattern = 'sequential'\nsize = '16KiB'",
+            "read-ahead",
+            "array:md3000?raid=5&cache.prefetch.streams=16",
+        ),
+        (
+            "array:md3000?raid=5&write_cache=false",
+            "size = '8KiB'\nreads = 0\ndepth = 32",
+            "mirrors",
+            "array:md3000?raid=10&write_cache=false",
+        ),
+    ] {
+        let found = gained(address, keys, setting);
+        let gain = rate_after(as_option, "200ms", keys) / rate_after(address, "200ms", keys) - 1.0;
+        assert!(gain > 0.2, "{setting}: {gain}");
+        assert!((found.ops.change - gain).abs() < 0.05 * (1.0 + gain), "{setting}: {found:?} for {gain}");
+    }
 }

@@ -38,10 +38,10 @@ const SETTLE_REQUESTS: u64 = 10_000_000;
 
 /// Trials of one point: of each seed some twelve parts, the array as it is, twice the depth, twice the LUN queue, and what may be
 /// put right; and once more, where that leaves it open, what matters.
-const SETTLE_TRIALS: u64 = SETTLE_SEEDS as u64 * 18 + SETTLE_AGAIN as u64 * (SETTLE_PARTS as u64 + 3);
+const SETTLE_TRIALS: u64 = SETTLE_SEEDS as u64 * 20 + SETTLE_AGAIN as u64 * (SETTLE_PARTS as u64 + 3);
 
-/// Trials of one point that put right what it may pay for: of each seed three such things and the array as it is.
-const PUT_RIGHT_TRIALS: u64 = SETTLE_SEEDS as u64 * 4;
+/// Trials of one point that put right what it may pay for: of each seed five such things at most and the array as it is.
+const PUT_RIGHT_TRIALS: u64 = SETTLE_SEEDS as u64 * 6;
 
 /// Repeats a point of `run` as its record says, on the array that the record names.
 pub fn try_parts(arguments: &WhatIfArgs, run: &Run) -> Result<WhatIf, Failure> {
