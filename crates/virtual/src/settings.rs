@@ -227,10 +227,11 @@ fn chunk_of(set: &SetTopology) -> Bytes {
     set.geometry.spec().chunk.bytes()
 }
 
-/// Whether some of `loads` write less than a stripe of `set`, which has parity.
+/// Whether some of `loads` write less than a stripe of `set`, which has parity, here and there: what is written in order fills stripes.
 fn writes_parts<'w>(set: &SetTopology, mut loads: impl Iterator<Item = &'w Workload>) -> bool {
     let stripe = set.geometry.full_stripe().bytes();
-    set.geometry.spec().level.parity() > 0 && loads.any(|one| writes(one) && one.sizes.smallest() < stripe)
+    set.geometry.spec().level.parity() > 0
+        && loads.any(|one| writes(one) && one.pattern != Pattern::Sequential && one.sizes.smallest() < stripe)
 }
 
 /// Gives each set another shape where `change` has one that is possible. LUNs begin at the same part of a set and are as large a

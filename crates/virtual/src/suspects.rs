@@ -49,6 +49,10 @@ const LONGEST: Nanos = Nanos::from_secs(20);
 /// A plan whose loads last no longer than this is carried out as it is: a cache that fills meanwhile is a part of its pattern.
 const KEPT: Nanos = Nanos::from_secs(5);
 
+/// Nor is one shortened that issues no more than so many times the requests that are asked for: what a cache holds before a load
+/// takes long to show in one of few requests.
+const FEW: u64 = 3;
+
 /// Nor does either last less than this.
 const SHORTEST: Nanos = Nanos::from_millis(200);
 
@@ -69,6 +73,10 @@ pub enum Suspect {
     NoWriteCache,
     /// Nothing is read ahead, and what was read is not kept.
     NoReadCache,
+    /// Nothing is read ahead.
+    NoReadAhead,
+    /// Flash drives have less room beside their capacity.
+    SpareRoom,
     /// The disks acknowledge writes once they are on the media.
     NoDiskWriteCache,
     /// A command holds the links for longer.
@@ -98,6 +106,8 @@ impl Suspect {
             Suspect::OneMember,
             Suspect::NoWriteCache,
             Suspect::NoReadCache,
+            Suspect::NoReadAhead,
+            Suspect::SpareRoom,
             Suspect::NoDiskWriteCache,
             Suspect::LinkCommand,
             Suspect::AddedLatency,
@@ -137,7 +147,9 @@ impl Suspect {
             Suspect::AddedLatency => Resource::Distance.name(),
             Suspect::OneMember => "one disk",
             Suspect::NoWriteCache => "write cache",
-            Suspect::NoReadCache => "read cache",
+            // Streams alone are seldom told from all reads.
+            Suspect::NoReadCache | Suspect::NoReadAhead => "read cache",
+            Suspect::SpareRoom => "spare room of the flash",
             Suspect::NoDiskWriteCache => "disk write cache",
             Suspect::LunQueue => record::names::trial::LUN_QUEUE,
             Suspect::SessionQueue => "session queue",
@@ -154,9 +166,10 @@ impl Suspect {
     /// What happened to it; `{}` stands for how many times as slow it is.
     pub fn change(self) -> &'static str {
         match self {
-            Suspect::Slower(Resource::Cache) | Suspect::LunQueue | Suspect::SessionQueue => {
-                "{} times smaller"
-            }
+            Suspect::Slower(Resource::Cache)
+            | Suspect::LunQueue
+            | Suspect::SessionQueue
+            | Suspect::SpareRoom => "{} times smaller",
             Suspect::Slower(Resource::Window) => "with a connection window {} times smaller",
             Suspect::Slower(_) | Suspect::OneMember => "{} times as slow",
             Suspect::Seeks => "with seeks {} times as slow",
@@ -165,6 +178,7 @@ impl Suspect {
             Suspect::Rotation => "with rotation {} times as slow",
             Suspect::Media => "with a media rate {} times as slow",
             Suspect::NoWriteCache | Suspect::NoReadCache | Suspect::NoDiskWriteCache => "off",
+            Suspect::NoReadAhead => "with nothing read ahead",
             Suspect::LinkLost => "at each controller",
             Suspect::Failed => "in a set",
             Suspect::Busy(_) => "beside the load",
@@ -198,7 +212,10 @@ impl Suspect {
             Suspect::Slower(Resource::Window) => option == "protocol.window",
             Suspect::Slower(Resource::Cache) => option == "cache.size",
             Suspect::NoWriteCache => option == "cache.write_back",
-            Suspect::NoReadCache => option == "cache.read" || option.starts_with("cache.prefetch."),
+            Suspect::NoReadCache => option == "cache.read",
+            Suspect::NoReadAhead => option.starts_with("cache.prefetch."),
+            Suspect::SpareRoom => option.ends_with("over_provisioning"),
+            Suspect::Failed => ["failed", "raid.failed"].contains(&option),
             Suspect::LinkLost => option == "link.count",
             Suspect::LunQueue => option == "host.lun_depth",
             Suspect::SessionQueue => option == "protocol.outstanding",
@@ -212,7 +229,8 @@ impl Suspect {
         match self {
             Suspect::Slower(Resource::Cache | Resource::Window)
             | Suspect::LunQueue
-            | Suspect::SessionQueue => &SMALLER,
+            | Suspect::SessionQueue
+            | Suspect::SpareRoom => &SMALLER,
             Suspect::AddedLatency => &LONGER,
             Suspect::Slower(_)
             | Suspect::Seeks
@@ -239,6 +257,16 @@ impl Suspect {
                 cache.read = false;
                 cache.prefetch.streams = 0;
             }),
+            Suspect::NoReadAhead => {
+                topology.controller.cache.iter_mut().for_each(|cache| cache.prefetch.streams = 0);
+            }
+            Suspect::SpareRoom => {
+                for model in &mut topology.models {
+                    if let DeviceParams::Flash(flash) = model {
+                        flash.over_provisioning /= times;
+                    }
+                }
+            }
             Suspect::LinkCommand => {
                 topology.link.iter_mut().for_each(|link| slow(&mut link.command, times));
             }
@@ -417,7 +445,15 @@ impl<'a> Study<'a> {
             } else {
                 LONGEST
             };
-            if is_kept(index) { KEPT } else { time.clamp(SHORTEST, LONGEST) }
+            let asked = plan.points().iter().find(|point| point.index == index).map_or(Nanos::ZERO, lasting);
+            let is_short = rate > 0.0 && asked <= time * FEW;
+            if is_kept(index) {
+                KEPT
+            } else if is_short {
+                asked.min(LONGEST)
+            } else {
+                time.clamp(SHORTEST, LONGEST)
+            }
         };
         study.plan = shortened(&most);
         Ok(Some(study))
@@ -529,6 +565,27 @@ mod tests {
     }
 
     #[test]
+    fn flash_may_have_less_spare_room_and_a_cache_nothing_read_ahead() {
+        let topology = |address: &str| spec::array(&spec::Shipped, address).unwrap().topology;
+        let (mut flash, mut array) =
+            (topology("array:ssd-1?drive=s3700-800"), topology("array:md3000?raid=5"));
+        assert!(Suspect::all(&flash).contains(&Suspect::SpareRoom));
+        assert!(!Suspect::all(&array).contains(&Suspect::SpareRoom), "its disks rotate");
+        let room = |topology: &Topology| match &topology.models[0] {
+            DeviceParams::Flash(flash) => flash.over_provisioning,
+            _ => 0.0,
+        };
+        let before = room(&flash);
+        Suspect::SpareRoom.apply(&mut flash, 4.0);
+        assert!((room(&flash) * 4.0 - before).abs() < 1e-12 && before > 0.0, "{before}");
+        assert!(Suspect::all(&array).contains(&Suspect::NoReadAhead));
+        Suspect::NoReadAhead.apply(&mut array, 1.0);
+        let cache = array.controller.cache.as_ref().unwrap();
+        assert!(cache.read && cache.prefetch.streams == 0);
+        assert!(!Suspect::all(&array).contains(&Suspect::NoReadAhead), "there is none");
+    }
+
+    #[test]
     fn an_option_belongs_to_the_part_that_it_makes_slower() {
         let of = |option: &str| {
             let all = Suspect::all(&spec::array(&spec::Shipped, "array:px6-300d?raid=5").unwrap().topology);
@@ -542,6 +599,7 @@ mod tests {
         assert_eq!(of("host.lun_depth"), Some("LUN queue"));
         assert_eq!(of("drive.rpm"), Some("disks"));
         assert_eq!(of("cache.size"), Some("cache size"));
+        assert_eq!((of("failed"), of("cache.prefetch.streams")), (Some("failed disk"), Some("read cache")));
         assert_eq!(of("host.hosts"), None);
     }
 }

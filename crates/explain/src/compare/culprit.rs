@@ -332,16 +332,21 @@ fn noise_alone(measured: &[Shift]) -> f64 {
     held(measured, |_| Some((0.0, 0.0))).iter().map(FigurePair::log_likelihood).sum()
 }
 
+/// What a change says that changes nothing.
+const UNCHANGED: &str = "1.0 times";
+
 /// Why no part is named; empty where one is.
 fn unknown(model: &str, suspects: &[Suspect], is_one_point: bool) -> String {
     let Some(first) = suspects.first() else {
         return format!("{model} has no figure of the points that were compared");
     };
     if !first.fits {
+        let none =
+            format!("none of the parts of {model} that were tried ({}) explains the pattern", suspects.len());
+        // A degree of one is the array as it is.
+        let Some(first) = suspects.iter().find(|one| !one.change.contains(UNCHANGED)) else { return none };
         return format!(
-            "none of the parts of {model} that were tried ({}) explains the pattern; nearest comes {} {}, which changes {} by \
-             {} instead of {}",
-            suspects.len(),
+            "{none}; nearest comes {} {}, which changes {} by {} instead of {}",
             first.part,
             first.change,
             first.worst,
@@ -454,6 +459,14 @@ mod tests {
         );
         let nothing = culprit("array:m", &changed([0.5, 0.0, 0.5]), &[]);
         assert!(nothing.part.is_none() && nothing.why.contains("no figure"), "{nothing:?}");
+    }
+
+    #[test]
+    fn a_change_to_no_degree_is_not_the_nearest() {
+        let idle = suspicion("queue", &[(1.3, [0.0, 0.0, 0.0]), (2.0, [0.0, 0.0, 0.0])]);
+        let found = culprit("array:m", &changed([0.0, 0.0, 4.5]), &[idle]);
+        assert_eq!(found.part, None);
+        assert!(found.why.ends_with("that were tried (1) explains the pattern"), "{}", found.why);
     }
 
     #[test]
