@@ -3,8 +3,8 @@
 //! what the same load gets without it.
 
 use record::names::trial::{
-    ALIGNED, CHUNK, HEALTHY, MIRRORS, NO_BITMAP, NO_WORK, PARTIAL_WINDOW, PROTECTED, READ_AHEAD, SETTINGS, SPARE_ROOM,
-    WRITE_BACK,
+    ALIGNED, CHUNK, HEALTHY, MIRRORS, NO_BITMAP, NO_WORK, PARTIAL_WINDOW, PROTECTED, READ_AHEAD, SETTINGS,
+    SPARE_ROOM, WRITE_BACK,
 };
 use record::{Finding, Point, PointKind, Run, Severity, Trial, WhatIf};
 

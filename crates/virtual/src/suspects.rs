@@ -49,10 +49,6 @@ const LONGEST: Nanos = Nanos::from_secs(20);
 /// A plan whose loads last no longer than this is carried out as it is: a cache that fills meanwhile is a part of its pattern.
 const KEPT: Nanos = Nanos::from_secs(5);
 
-/// Nor is one shortened that issues no more than so many times the requests that are asked for: what a cache holds before a load
-/// takes long to show in one of few requests.
-const FEW: u64 = 3;
-
 /// Nor does either last less than this.
 const SHORTEST: Nanos = Nanos::from_millis(200);
 
@@ -445,15 +441,7 @@ impl<'a> Study<'a> {
             } else {
                 LONGEST
             };
-            let asked = plan.points().iter().find(|point| point.index == index).map_or(Nanos::ZERO, lasting);
-            let is_short = rate > 0.0 && asked <= time * FEW;
-            if is_kept(index) {
-                KEPT
-            } else if is_short {
-                asked.min(LONGEST)
-            } else {
-                time.clamp(SHORTEST, LONGEST)
-            }
+            if is_kept(index) { KEPT } else { time.clamp(SHORTEST, LONGEST) }
         };
         study.plan = shortened(&most);
         Ok(Some(study))
