@@ -29,7 +29,7 @@ pub enum Setting {
     Chunk,
     /// What is read sequentially is read ahead.
     ReadAhead,
-    /// Flash drives have [`SPARE`] of their capacity beside it.
+    /// Flash drives have 28 % of their capacity beside it.
     SpareRoom,
     /// The controllers' cache survives a loss of power.
     Protected,
