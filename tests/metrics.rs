@@ -92,7 +92,10 @@ fn a_run_tells_live_figures_and_all_that_the_dashboard_asks_for() {
         first.contains("fathom_info{version=") && first.contains("plan=\"long\",targets=\"disk\"} 1"),
         "{first}"
     );
-    assert!(first.contains("fathom_point_info{point=\"read at random\",doing=\"load\"} 1"), "{first}");
+    assert!(
+        first.contains("fathom_point_info{point=\"read at random [direct false]\",doing=\"load\"} 1"),
+        "{first}"
+    );
     assert!(first.contains("fathom_sampled{series=\"cpu.idle\"}"), "{first}");
     let count = |text: &str| value(text, "fathom_requests_total").unwrap();
     wait_until("more requests", || count(&text()) > count(&first));
