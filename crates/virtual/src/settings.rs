@@ -408,10 +408,10 @@ mod tests {
     fn writes_to_a_set_with_a_bitmap_may_pay_for_it() {
         let mirror = "array:pm9a3-raid1-2?raid.bitmap.region=64MiB";
         let small = writes_of("size = \"4KiB\"");
-        assert_eq!(of(&small, mirror), [Setting::NoBitmap]);
+        assert_eq!(of(&small, mirror), [Setting::NoBitmap, Setting::SpareRoom]);
         assert_eq!(of(&small.replace("reads = 0", "reads = 1.0"), mirror), []);
         let striped = "array:pm9a3-raid0-2?raid.bitmap.region=64MiB";
-        assert_eq!(of(&small, striped), [], "it keeps nothing twice");
+        assert_eq!(of(&small, striped), [Setting::SpareRoom], "it keeps nothing twice");
         let mut topology = array(&Shipped, mirror).unwrap().topology;
         let plan = Plan::parse("test", &small, &Overrides::default()).unwrap();
         Setting::NoBitmap.apply(&mut topology, &plan.points()[0]);

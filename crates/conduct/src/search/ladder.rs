@@ -171,11 +171,12 @@ pub fn search<P: Prober>(settings: &Settings, prober: &mut P) -> Result<SearchRe
     search.upwards()?;
     search.halve()?;
     let confirmation = search.confirm()?;
-    let after_overload_per_s =
-        if confirmation == Confirmation::Failed { None } else { search.hysteresis()? };
+    // Before the overloads: what a target does after one is no answer to how it does without.
     if confirmation == Confirmation::Open {
         search.confirm_lower()?;
     }
+    let after_overload_per_s =
+        if confirmation == Confirmation::Failed { None } else { search.hysteresis()? };
     Ok(search.result(confirmation == Confirmation::Held, after_overload_per_s))
 }
 
