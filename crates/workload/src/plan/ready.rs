@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn ready_plans_take_the_time_they_promise() {
         let promised = [
-            ("corners", 5, 90),
+            ("corners", 5, 107),
             ("quick", 5, 20),
             ("oltp", 9, 810),
             ("random", 16, 192),
