@@ -62,14 +62,6 @@ pub struct ControllerParams {
     pub takeover: Nanos,
 }
 
-impl ControllerParams {
-    /// Whether data only pass through it on their way between members and links: it has no cache to have all of them in first, and
-    /// no processor of its own moves them. A drive on its own port, a plain adapter and a host's own layer of volumes are such.
-    pub fn passes_through(&self) -> bool {
-        self.cache.is_none() && self.copy.is_none()
-    }
-}
-
 /// The journal of a box's own file system.
 ///
 /// At most one transaction is committed at a time. Writes that have to be stable and were written while one was under

@@ -86,6 +86,14 @@ impl Topology {
         self.protocol.pinned().unwrap_or(1) * self.controllers.max(1)
     }
 
+    /// Whether data only pass through the controllers on their way between members and links, as those of a drive on its own port, a
+    /// plain adapter and a host's own layer of volumes do: there is no cache to have all of them in first, no processor moves
+    /// them, and no network brings messages, each of which is there whole first.
+    pub fn passes_through(&self) -> bool {
+        let ControllerParams { cache, copy, .. } = &self.controller;
+        cache.is_none() && copy.is_none() && self.protocol.kind == ProtocolKind::Block
+    }
+
     /// Whether a request that its LUN admits is at the one controller as soon as the host is done with it, and its
     /// answer at the host: no link, no way to choose, nothing spoken that takes time or limits anything.
     pub fn is_direct(&self) -> bool {

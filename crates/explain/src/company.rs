@@ -7,7 +7,7 @@ use units::convert::truncated;
 use units::{Bytes, Nanos, OpsPerSecond};
 
 use crate::Code;
-use crate::draft::{Draft, percent, several};
+use crate::draft::{Draft, capital, percent, several};
 use crate::evidence::{counted, is_direct, mean, merged, moved, outer_thirds, sampled, within};
 
 /// With less idle time the processors are saturated.
@@ -73,7 +73,7 @@ pub(crate) fn cpu_saturated(run: &Run, point: &Point) -> Option<Draft> {
     let remedy = what.into_iter().flatten().collect::<Vec<_>>().join(", or ");
     let remedy = match severity {
         Severity::Note => String::new(),
-        _ => remedy[..1].to_uppercase() + &remedy[1..] + ".",
+        _ => capital(&remedy) + ".",
     };
     let draft = Draft::new(Code::CpuSaturated, severity, sentence).remedy(remedy).number("idle_share", rest);
     let draft = draft.number("waiting_share", waited.unwrap_or(f64::NAN));

@@ -71,6 +71,12 @@ impl Draft {
     }
 }
 
+/// `words` as a sentence begins; nothing of nothing.
+pub(crate) fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// `62 %`, `6.2 %`, `0.3 %`.
 pub(crate) fn percent(part: f64) -> String {
     let percent = part * 100.0;

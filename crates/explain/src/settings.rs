@@ -9,7 +9,7 @@ use record::names::trial::{
 use record::{Finding, Point, PointKind, Run, Severity, Trial, WhatIf};
 
 use crate::Code;
-use crate::draft::Draft;
+use crate::draft::{Draft, capital};
 use crate::what_if::{changes, gain};
 
 /// What to do about a write-intent bitmap that costs too much.
@@ -63,7 +63,7 @@ pub(crate) fn in_words(tried: &WhatIf) -> String {
                 NO_BITMAP => "without the write-intent bitmap".into(),
                 _ => put_right(trial, "background work"),
             };
-            format!(" W{}: {}.", &what[1..], told(trial))
+            format!(" {}: {}.", capital(&what), told(trial))
         })
         .collect()
 }

@@ -255,6 +255,9 @@ fn traced(times: f64, held: &[FigurePair<'_>]) -> Option<Traced> {
     })
 }
 
+/// A degree so near to one is told as `1.0 times`: the array as it is.
+const SLIGHT: f64 = 0.05;
+
 /// The part that became slower, of those that `suspicions` name, by the figures `measured`; unknown where none fits and
 /// where two fit about equally.
 pub fn culprit(model: &str, measured: &[Shift], suspicions: &[Suspicion]) -> Culprit {
@@ -286,9 +289,10 @@ pub fn culprit(model: &str, measured: &[Shift], suspicions: &[Suspicion]) -> Cul
         }
     }
     let suspects: Vec<Suspect> = parts.iter().map(|changes| suspect(changes, best)).collect();
+    let nearest = parts.iter().position(|changes| (changes[0].1.times - 1.0).abs() >= SLIGHT);
     let is_noise =
         !suspects.is_empty() && is_within_noise(measured) && best - noise_alone(measured) < LIKELIER.ln();
-    let why = if is_noise { NOISE_ALONE.into() } else { unknown(model, &suspects, is_one_point) };
+    let why = if is_noise { NOISE_ALONE.into() } else { unknown(model, &suspects, nearest, is_one_point) };
     let part = suspects.first().filter(|_| why.is_empty()).map(|first| first.part.clone());
     let figures = u32::try_from(measured.len()).unwrap_or(u32::MAX);
     let suspects = suspects.into_iter().take(TOLD).collect();
@@ -332,19 +336,15 @@ fn noise_alone(measured: &[Shift]) -> f64 {
     held(measured, |_| Some((0.0, 0.0))).iter().map(FigurePair::log_likelihood).sum()
 }
 
-/// What a change says that changes nothing.
-const UNCHANGED: &str = "1.0 times";
-
-/// Why no part is named; empty where one is.
-fn unknown(model: &str, suspects: &[Suspect], is_one_point: bool) -> String {
+/// Why no part is named; empty where one is. `nearest` is the likeliest of `suspects` that changes anything.
+fn unknown(model: &str, suspects: &[Suspect], nearest: Option<usize>, is_one_point: bool) -> String {
     let Some(first) = suspects.first() else {
         return format!("{model} has no figure of the points that were compared");
     };
     if !first.fits {
         let none =
             format!("none of the parts of {model} that were tried ({}) explains the pattern", suspects.len());
-        // A degree of one is the array as it is.
-        let Some(first) = suspects.iter().find(|one| !one.change.contains(UNCHANGED)) else { return none };
+        let Some(first) = nearest.map(|at| &suspects[at]) else { return none };
         return format!(
             "{none}; nearest comes {} {}, which changes {} by {} instead of {}",
             first.part,

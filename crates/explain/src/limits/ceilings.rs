@@ -41,6 +41,7 @@ fn against(part: &PathPart, ceiling: &Ceiling, carried: &Carried) -> Vec<Use> {
         unit: unit.into(),
         is_even: false,
         basis: ceiling.basis.clone(),
+        inside: None,
         idle: None,
         queue: None,
     };
@@ -144,6 +145,7 @@ impl<'a> Counts<'a> {
             unit: "share".into(),
             is_even: false,
             basis,
+            inside: None,
             idle: None,
             queue: None,
         })

@@ -190,7 +190,7 @@ fn of_kind(kind: &str, all: &[Busy<'_>], elsewhere: f64, most_waiting: f64) -> U
         (true, Some(one)) => of_one(one, all, slow.as_deref()),
         _ => of_even(kind, parts, most, all.len()),
     };
-    let Named { part, share, basis } = named;
+    let Named { part, share, basis, inside } = named;
     let basis = match &idle {
         Some(idle) if !stands_out => format!("{basis}; {}", idle.in_words()),
         _ => basis,
@@ -207,7 +207,18 @@ fn of_kind(kind: &str, all: &[Busy<'_>], elsewhere: f64, most_waiting: f64) -> U
     };
     let is_even = several || parts.len() > 1 && !stands_out;
     let what = "busy".into();
-    Use { part, what, share, amount: None, unit: "share".into(), is_even, basis, idle, queue: Some(queue) }
+    Use {
+        part,
+        what,
+        share,
+        amount: None,
+        unit: "share".into(),
+        is_even,
+        basis,
+        inside,
+        idle,
+        queue: Some(queue),
+    }
 }
 
 /// Which parts of a kind a finding names, how busy they are, and on what evidence.
@@ -215,10 +226,11 @@ struct Named {
     part: String,
     share: f64,
     basis: String,
+    inside: Option<String>,
 }
 
-fn inside(part: Option<&Busy<'_>>) -> String {
-    part.and_then(|part| part.inside).map_or(String::new(), |inside| format!(" ({inside})"))
+fn inside(part: Option<&Busy<'_>>) -> Option<String> {
+    part.and_then(|part| part.inside).map(str::to_owned)
 }
 
 /// How busy `parts` are on average.
@@ -231,14 +243,14 @@ fn of_several(kind: &str, as_busy: &[&Busy<'_>], all: &[Busy<'_>]) -> Named {
     let names: Vec<&str> = as_busy.iter().map(|part| part.name).collect();
     let share = as_busy.iter().map(|part| part.share).sum::<f64>() / as_busy.len() as f64;
     let (inside, mean) = (inside(as_busy.first().copied()), percent(mean_of(all)));
-    let basis = format!("{inside}, {mean} on average of all {}", all.len());
-    Named { part: some_of(kind, &names, all.len()), share, basis }
+    let basis = format!(", {mean} on average of all {}", all.len());
+    Named { part: some_of(kind, &names, all.len()), share, basis, inside }
 }
 
 fn of_one(one: Busy<'_>, all: &[Busy<'_>], slow: Option<&str>) -> Named {
     let (inside, mean) = (inside(Some(&one)), percent(mean_of(all)));
-    let basis = format!("{inside}, {mean} on average of all {}{}", all.len(), slow.unwrap_or_default());
-    Named { part: one.name.to_owned(), share: one.share, basis }
+    let basis = format!(", {mean} on average of all {}{}", all.len(), slow.unwrap_or_default());
+    Named { part: one.name.to_owned(), share: one.share, basis, inside }
 }
 
 /// All that work, which are alike.
@@ -247,11 +259,12 @@ fn of_even(kind: &str, parts: &[Busy<'_>], most: f64, all: usize) -> Named {
     let inside = inside(parts.iter().max_by(|one, other| one.share.total_cmp(&other.share)));
     let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
     match names.as_slice() {
-        [only] => Named { part: (*only).to_owned(), share: most, basis: inside },
+        [only] => Named { part: (*only).to_owned(), share: most, basis: String::new(), inside },
         _ => Named {
             part: if names.len() < all { some_of(kind, &names, all) } else { plural(kind) },
             share: mean,
-            basis: format!("{inside} on average of {}, highest {}", names.len(), percent(most)),
+            basis: format!(" on average of {}, highest {}", names.len(), percent(most)),
+            inside,
         },
     }
 }

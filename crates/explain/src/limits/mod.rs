@@ -23,7 +23,7 @@ use units::{OpsPerSecond, Share};
 
 use crate::Code;
 use crate::company;
-use crate::draft::{Draft, percent};
+use crate::draft::{Draft, capital, percent};
 use crate::evidence::on_nothing;
 use curve::{Answer, Sweeps};
 use lun_queue::LunQueue;
@@ -247,7 +247,7 @@ fn with_operations(draft: Draft, point: &Point) -> Draft {
         None => draft,
         Some(failed) => {
             let has = if failed.contains(',') { "have" } else { "has" };
-            draft.sentence(&format!(" D{} {has} failed: the others do its work.", &failed[1..])).remedy(
+            draft.sentence(&format!(" {} {has} failed: the others do its work.", capital(&failed))).remedy(
                 format!("Replace {failed}, and let the array rebuild; more or faster disks come after that."),
             )
         }
@@ -294,8 +294,8 @@ const MORE_OR_DEEPER: &str = "Add more of that part, or use a faster one; until 
 /// What to do where background work takes a large part of it.
 const AFTER_IT: &str = "Lower the priority of the background work (its `rate`; md: `sync_speed_max`), or measure once it has ended.";
 
-/// How the evidence begins where what a flash drive does for its writes is what is busy in it.
-const WRITE_PATH: &str = " (flash write path)";
+/// What is busy in a flash drive that does most for its writes, as a record has it.
+const WRITE_PATH: &str = "flash write path";
 
 /// What to do about it.
 const SPARE_ROOM: &str = "Writes wait until flash is programmed, and what is left of old blocks is copied and erased (write amplification). Give \
@@ -364,7 +364,7 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     }
     let remedy = match is_end {
         _ if first.part.ends_with(THREAD) => MORE_WORKERS,
-        _ if first.basis.starts_with(WRITE_PATH) => SPARE_ROOM,
+        _ if first.inside.as_deref() == Some(WRITE_PATH) => SPARE_ROOM,
         _ if background >= queues::BACKGROUND => AFTER_IT,
         true => MORE_OF_IT,
         false => MORE_OR_DEEPER,
@@ -673,7 +673,7 @@ mod tests {
     #[test]
     fn a_flash_drive_that_is_busy_with_its_writes_is_told_to_have_more_spare_room() {
         let mut part = usage::busy("disk 0", 0.99, 4.0, 0.0);
-        part.basis = " (flash write path)".into();
+        part.inside = Some(WRITE_PATH.into());
         let told = limit(&part, &[], None).about_run();
         assert!(told.remedy.contains("more spare room"), "{}", told.remedy);
     }

@@ -261,6 +261,7 @@ mod tests {
             unit: String::new(),
             is_even: true,
             basis: String::new(),
+            inside: None,
             idle: None,
             queue: None,
         }

@@ -21,6 +21,8 @@ pub(super) struct Use {
     pub is_even: bool,
     /// The evidence, for a sentence: the source of the ceiling, or how many parts.
     pub basis: String,
+    /// What inside it is the busiest, where a part has such.
+    pub inside: Option<String>,
     /// Parts of its kind that the load does not use; `None` where it uses all, or where they are not counted.
     pub idle: Option<Idle>,
     /// What waits there; `None` where it is not counted.
@@ -112,7 +114,10 @@ impl Use {
             (Some((used, most)), _) => {
                 format!("queue {share} full, {used:.1} of {most:.0} ({})", self.basis)
             }
-            (None, _) => format!("utilization {share}{}", self.basis),
+            (None, _) => {
+                let inside = self.inside.as_ref().map_or_else(String::new, |inside| format!(" ({inside})"));
+                format!("utilization {share}{inside}{}", self.basis)
+            }
         }
     }
 
@@ -172,6 +177,7 @@ pub(super) fn busy(part: &str, share: f64, load: f64, background: f64) -> Use {
         unit: "share".into(),
         is_even: false,
         basis: String::new(),
+        inside: None,
         idle: None,
         queue: Some(Queue { load, background, gains: false }),
     }
@@ -191,6 +197,7 @@ mod tests {
             unit: "share".into(),
             is_even: false,
             basis: String::new(),
+            inside: None,
             idle: None,
             queue: None,
         }
@@ -204,6 +211,7 @@ mod tests {
                 amount: Some((used_of, most)),
                 unit: unit.into(),
                 basis,
+                inside: None,
                 ..used("eth0", "reads", used_of / most)
             }
             .in_words()

@@ -12,7 +12,7 @@ use workload::Op;
 use crate::controller::{ControllerParams, Ownership};
 use crate::latency::{LatencyTrace, Stage};
 use crate::meter::Class;
-use crate::protocol::{ProtocolKind, ProtocolParams};
+use crate::protocol::ProtocolParams;
 use crate::raid::{Extent, HealthError, MemberState};
 use crate::readahead::{Fetch, Lookup};
 
@@ -148,12 +148,6 @@ impl Array {
         Ok(())
     }
 
-    /// Whether data pass through the controllers: the link brings them straight to what moves them on. What a network brings is
-    /// in messages, each of which is there whole first.
-    fn passes_through(&self) -> bool {
-        self.params.passes_through() && self.protocol.kind == ProtocolKind::Block
-    }
-
     /// A part is at a controller, with its data if it writes.
     pub fn arrive(&mut self, traffic: &mut Traffic, place: u32) {
         let now = traffic.time.now();
@@ -162,7 +156,7 @@ impl Array {
                 return traffic.send_again(place);
             }
             traffic.requests[place].arrived = true;
-            if self.passes_through() {
+            if self.back.passes_through {
                 traffic.note_flow(place);
             }
         }
@@ -406,7 +400,7 @@ impl Array {
         debug_assert!(traffic.requests[place].outstanding, "only what was sent is answered");
         let now = traffic.time.now();
         let (first, last) = match traffic.requests[place].op {
-            Op::Read if self.passes_through() => self.pass(traffic, place, now),
+            Op::Read if self.back.passes_through => self.pass(traffic, place, now),
             Op::Read => self.cross(traffic, place, now),
             _ => (now, now),
         };

@@ -220,8 +220,8 @@ pub struct BackEnd {
     pub freed: Vec<Freed>,
     /// Whether traces are kept of where the time goes.
     pub traces_latency: bool,
-    /// Whether what is read passes through the controller, and need not be there whole before it leaves.
-    passes_through: bool,
+    /// Whether data pass through the controllers ([`Topology::passes_through`]), and need not be there whole before they leave.
+    pub passes_through: bool,
     /// Traces that nobody needs, in the boxes in which they are handed over.
     #[expect(clippy::vec_box, reason = "the boxes are used again too: no allocation for every operation")]
     spare: Vec<Box<LatencyTrace>>,
@@ -240,7 +240,8 @@ impl BackEnd {
             });
         }
         let engines = (0..topology.controllers.max(1)).map(|_| Engine::new(&topology.controller)).collect();
-        BackEnd::new(devices, sets, engines, topology.channel, &topology.controller)
+        let plain = BackEnd::new(devices, sets, engines, topology.channel, &topology.controller);
+        BackEnd { passes_through: topology.passes_through(), ..plain }
     }
 
     /// All at rest.
@@ -294,7 +295,7 @@ impl BackEnd {
             done: Vec::new(),
             freed: Vec::new(),
             traces_latency: false,
-            passes_through: controller.passes_through(),
+            passes_through: false,
             spare: Vec::new(),
         }
     }

@@ -9,7 +9,7 @@ use crate::plan::keys::KeyDoc;
 use crate::plan::keys::workload::WORKLOAD;
 use crate::plan::suggest::sentence;
 use crate::plan::template::Template;
-use crate::spec::Workload;
+use crate::spec::{Workload, is_of_load};
 
 /// A value as it stands in a name: as typed.
 pub(super) fn short(node: &Node) -> String {
@@ -88,19 +88,15 @@ pub(super) fn name(
     name
 }
 
-/// The headings of keys that say what is asked, as names do. How long it is asked, where and by which engine is no part of a
-/// name.
+/// The headings of keys that names tell of. Where it is asked, of what content and by which engine is no part of a name.
 const ASKED: [&str; 5] =
     ["Access pattern", "Queue depth and rate", "Durability", "Trace replay", "Files and directories"];
 
-/// A key that says what is asked, although it stands under another heading: a page cache answers instead of the storage.
+/// A key that names tell of, although it stands under another heading: a page cache answers instead of the storage.
 const DIRECT: &str = "direct";
 
-/// A key among those of what is asked of which every load is the same.
-const SEED: &str = "seed";
-
-fn says_what_is_asked(doc: &KeyDoc) -> bool {
-    (ASKED.contains(&doc.section) && doc.key != SEED) || doc.key == DIRECT
+fn is_named(doc: &KeyDoc) -> bool {
+    is_of_load(doc.key) && (ASKED.contains(&doc.section) || doc.key == DIRECT)
 }
 
 /// What `--set` changed of what a point asks, and its name neither fills in nor has as a sweep: keys and values as typed.
@@ -121,7 +117,7 @@ pub(super) fn set_by(
             let is_swept = cell.axes.iter().any(|axis| std::ptr::eq(axis.node, found.node));
             let is_same = before.as_ref().is_some_and(|before| before.text(key) == workload.text(key))
                 && !Member::has_lost_its_sweep(found, entry);
-            if is_swept || is_same || !says_what_is_asked(&entry.doc) {
+            if is_swept || is_same || !is_named(&entry.doc) {
                 continue;
             }
             let label = if found.own { format!("{}.{key}", member.name) } else { key.to_owned() };
