@@ -192,7 +192,10 @@ mod tests {
         assert!(found.remedy.contains("--bitmap-chunk"), "{}", found.remedy);
         let cache = Trial { is_filling: true, ..trial(WRITE_BACK, 9.0) };
         let found = avoidable(&run(), &tried(vec![cache])).expect("it gains").sentence;
-        assert!(found.ends_with("more IOPS, as long as the cache has room."), "{found}");
+        assert!(
+            found.ends_with("10.0 times (10.0 to 10.0) the IOPS, as long as the cache has room."),
+            "{found}"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a point gains from a faster part.
 
 use record::names::trial::LUN_QUEUE;
-use record::{Finding, Point, Run, Severity, Trial, WhatIf};
+use record::{Effect, Finding, Point, Run, Severity, Trial, WhatIf};
 use units::OpsPerSecond;
 
 use crate::Code;
@@ -93,28 +93,23 @@ pub(crate) fn changes(trial: &Trial) -> bool {
 
 /// `7.8 % (7.2 % to 8.4 %) more IOPS and 5.1 % (4.0 % to 6.2 %) less p99`.
 pub(crate) fn gain(trial: &Trial) -> String {
-    let ops = trial.ops;
-    let rate = ops.is_there.then(|| {
-        let (low, high, word) = sides(ops.change, ops.low, ops.high);
-        format!("{} ({low} to {high}) {word} IOPS", percent(ops.change.abs()))
-    });
-    let p99 = trial.p99.filter(|p99| p99.is_there).map(|p99| {
-        let (low, high, word) = sides(p99.change, p99.low, p99.high);
-        format!("{} ({low} to {high}) {word} p99", percent(p99.change.abs()))
-    });
-    [rate, p99].into_iter().flatten().collect::<Vec<_>>().join(" and ")
+    let told = |effect: &Effect, of: &str| effect.is_there.then(|| changed(effect, of));
+    let effects = [told(&trial.ops, "IOPS"), trial.p99.as_ref().and_then(|p99| told(p99, "p99"))];
+    effects.into_iter().flatten().collect::<Vec<_>>().join(" and ")
 }
 
-fn sides(change: f64, low: f64, high: f64) -> (String, String, &'static str) {
-    match change < 0.0 {
-        true => (percent(-high), percent(-low), "less"),
-        false => (percent(low), percent(high), "more"),
+/// `52 % (50 % to 54 %) more IOPS`; from twice as much on `2.6 times (2.5 to 2.7) the IOPS`.
+fn changed(&Effect { change, low, high, .. }: &Effect, of: &str) -> String {
+    if change >= 1.0 {
+        return format!("{:.1} times ({:.1} to {:.1}) the {of}", 1.0 + change, 1.0 + low, 1.0 + high);
     }
+    let (low, high, word) = if change < 0.0 { (-high, -low, "less") } else { (low, high, "more") };
+    format!("{} ({} to {}) {word} {of}", percent(change.abs()), percent(low), percent(high))
 }
 
 #[cfg(test)]
 mod tests {
-    use record::{Effect, sample};
+    use record::sample;
 
     use super::*;
     use record::names::trial::DEPTH;
@@ -145,10 +140,12 @@ mod tests {
 
     #[test]
     fn a_change_is_told_from_its_nearer_end_to_its_farther_one() {
-        let words = |low: &str, high: &str, word| (low.to_owned(), high.to_owned(), word);
-        assert_eq!(sides(0.08, 0.07, 0.1), words("7.0 %", "10 %", "more"));
-        assert_eq!(sides(-0.05, -0.07, -0.04), words("4.0 %", "7.0 %", "less"));
-        assert_eq!(sides(0.0, -0.01, 0.02), words("-1.0 %", "2.0 %", "more"));
+        let told = |change, low, high| changed(&Effect { change, low, high, is_there: true }, "IOPS");
+        assert_eq!(told(0.08, 0.07, 0.1), "8.0 % (7.0 % to 10 %) more IOPS");
+        assert_eq!(told(-0.05, -0.07, -0.04), "5.0 % (4.0 % to 7.0 %) less IOPS");
+        assert_eq!(told(0.0, -0.01, 0.02), "0.0 % (-1.0 % to 2.0 %) more IOPS");
+        assert_eq!(told(0.99, 0.9, 1.1), "99 % (90 % to 110 %) more IOPS");
+        assert_eq!(told(26.14, 25.27, 27.04), "27.1 times (26.3 to 28.0) the IOPS");
     }
 
     #[test]
