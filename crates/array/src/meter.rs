@@ -46,12 +46,25 @@ pub struct Visits {
     pub wait_ns: u64,
     /// Nanoseconds between start and end, summed.
     pub service_ns: u64,
+    /// Nanoseconds of work that they left to be done after their ends, summed.
+    pub deferred_ns: u64,
+}
+
+impl Visits {
+    /// Nanoseconds that a server was busy for them.
+    pub fn busy_ns(&self) -> u64 {
+        self.service_ns + self.deferred_ns
+    }
+
+    fn time_of(&mut self, deferred: bool) -> &mut u64 {
+        if deferred { &mut self.deferred_ns } else { &mut self.service_ns }
+    }
 }
 
 /// The past of one component, within a window of time: what lies before its begin or after its end does not count.
 ///
 /// A component either tells of each arrival, start and departure as it happens, or, where an end is known when it is
-/// booked, of whole visits.
+/// booked, of whole visits. What it does on its own account afterwards is [`Meter::work`].
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
     present: u64,
@@ -96,6 +109,8 @@ struct Booked {
     started: Instant,
     ended: Instant,
     class: Class,
+    /// Whether that is work which visits have left to be done, and none of them.
+    deferred: bool,
 }
 
 /// Visits that are always kept before any are looked through.
@@ -137,7 +152,7 @@ impl Meter {
         debug_assert!(arrived <= started && started <= now, "a visit must go forward in time");
         self.present -= 1;
         self.serving -= 1;
-        self.count(arrived, started, now, class);
+        self.count(Booked { arrived, started, ended: now, class, deferred: false });
         self.by_class[class as usize].count += 1;
     }
 
@@ -174,11 +189,22 @@ impl Meter {
     /// A whole visit that is booked at `now`.
     #[inline]
     pub fn visit(&mut self, now: Instant, arrived: Instant, started: Instant, ended: Instant, class: Class) {
-        let visit = Booked { arrived, started, ended, class };
         debug_assert!(arrived <= started && started <= ended, "a visit must go forward in time");
         self.by_class[class as usize].count += 1;
+        self.keep(now, Booked { arrived, started, ended, class, deferred: false });
+    }
+
+    /// Work of one server from `started` to `ended` that is no visit: a part of what visits of that class left to be done.
+    pub fn work(&mut self, started: Instant, ended: Instant, class: Class) {
+        debug_assert!(started <= ended, "work must go forward in time");
+        self.keep(started, Booked { arrived: started, started, ended, class, deferred: true });
+    }
+
+    /// Books a stay at `now`, and keeps it until it has ended.
+    #[inline]
+    fn keep(&mut self, now: Instant, visit: Booked) {
         self.book(visit);
-        if ended > now {
+        if visit.ended > now {
             if self.booked.len() >= self.full_at.max(BOOKED) {
                 self.booked.retain(|visit| visit.ended > now);
                 // Looked through again when it has doubled: the cost of a visit does not grow with what is booked.
@@ -189,8 +215,8 @@ impl Meter {
     }
 
     #[inline]
-    fn book(&mut self, Booked { arrived, started, ended, class }: Booked) {
-        let (wait, service) = self.count(arrived, started, ended, class);
+    fn book(&mut self, visit: Booked) {
+        let (wait, service) = self.count(visit);
         // A stay is its waiting and its service, each as far as it lies in the window.
         self.area += u128::from(wait + service);
         if !self.apart {
@@ -223,10 +249,11 @@ impl Meter {
     pub fn close(&mut self, now: Instant, here: impl Iterator<Item = (Instant, Option<Instant>, Class)>) {
         self.advance(now);
         for (arrived, started, class) in here {
-            self.count(arrived, started.unwrap_or(now), now, class);
+            let started = started.unwrap_or(now);
+            self.count(Booked { arrived, started, ended: now, class, deferred: false });
         }
         for index in 0..self.booked.len() {
-            let Booked { arrived, started, ended, class } = self.booked[index];
+            let Booked { arrived, started, ended, class, deferred } = self.booked[index];
             if ended <= now {
                 continue;
             }
@@ -240,7 +267,7 @@ impl Meter {
             }
             let visits = &mut self.by_class[class as usize];
             visits.wait_ns -= waited;
-            visits.service_ns -= served;
+            *visits.time_of(deferred) -= served;
         }
     }
 
@@ -283,33 +310,35 @@ impl Meter {
             count: sum.count + visits.count,
             wait_ns: sum.wait_ns + visits.wait_ns,
             service_ns: sum.service_ns + visits.service_ns,
+            deferred_ns: sum.deferred_ns + visits.deferred_ns,
         })
     }
 
     /// How far the mean number present is off throughput times mean time (Little's law), after [`Meter::close`]: the
     /// area is counted by the clock, the times by who left. `None` where nobody came.
     pub fn little_gap(&self) -> Option<f64> {
-        let Visits { wait_ns, service_ns, .. } = self.total();
-        let times = u128::from(wait_ns) + u128::from(service_ns);
+        let total = self.total();
+        let times = u128::from(total.wait_ns) + u128::from(total.busy_ns());
         (self.area > 0).then(|| (times as f64 / self.area as f64 - 1.0).abs())
     }
 
     /// How far the busy time is off throughput times mean service (the utilisation law), after [`Meter::close`],
     /// beyond what visits over an end of the window explain. `None` where nobody was served.
     pub fn utilisation_gap(&self) -> Option<f64> {
-        let off = self.total().service_ns.abs_diff(self.busy_ns).saturating_sub(self.edges_ns);
+        let off = self.total().busy_ns().abs_diff(self.busy_ns).saturating_sub(self.edges_ns);
         (self.busy_ns > 0).then(|| off as f64 / self.busy_ns as f64)
     }
 
     /// Books a stay within the window; its nanoseconds of waiting and of service there.
     #[inline]
-    fn count(&mut self, arrived: Instant, started: Instant, ended: Instant, class: Class) -> (u64, u64) {
+    fn count(&mut self, visit: Booked) -> (u64, u64) {
+        let Booked { arrived, started, ended, class, deferred } = visit;
         let (arrived, started) = (arrived.max(self.since), started.max(self.since));
         let (wait, service) =
             (started.saturating_since(arrived).get(), ended.saturating_since(started).get());
         let visits = &mut self.by_class[class as usize];
         visits.wait_ns += wait;
-        visits.service_ns += service;
+        *visits.time_of(deferred) += service;
         (wait, service)
     }
 
@@ -349,7 +378,10 @@ mod tests {
         meter.close(at(100), nobody());
         assert!((meter.mean_present(Nanos::new(100)) - 1.1).abs() < 1e-12);
         assert!((meter.utilisation(Nanos::new(100), 1) - 0.8).abs() < 1e-12);
-        assert_eq!(meter.visits(Class::HostWrite), Visits { count: 1, wait_ns: 30, service_ns: 40 });
+        assert_eq!(
+            meter.visits(Class::HostWrite),
+            Visits { count: 1, wait_ns: 30, service_ns: 40, deferred_ns: 0 }
+        );
         assert_eq!((meter.little_gap(), meter.utilisation_gap()), (Some(0.0), Some(0.0)));
     }
 
@@ -388,11 +420,29 @@ mod tests {
         assert_eq!((meter.busy_by(at(50)), meter.busy_by(at(100)), meter.busy_by(at(200))), (0, 40, 100));
         meter.close(at(100), nobody());
         assert_eq!(meter.busy_ns(), 40);
-        assert_eq!(meter.visits(Class::HostRead), Visits { count: 1, wait_ns: 60, service_ns: 40 });
+        assert_eq!(
+            meter.visits(Class::HostRead),
+            Visits { count: 1, wait_ns: 60, service_ns: 40, deferred_ns: 0 }
+        );
         meter.restart(at(100));
         meter.close(at(200), nobody());
         assert_eq!(meter.busy_ns(), 60);
         assert_eq!((meter.little_gap(), meter.utilisation_gap()), (Some(0.0), Some(0.0)));
+    }
+
+    #[test]
+    fn work_that_visits_leave_to_be_done_is_busy_time_and_no_visit() {
+        let mut meter = Meter::default();
+        meter.visit(at(0), at(0), at(0), at(10), Class::HostWrite);
+        meter.work(at(20), at(120), Class::HostWrite);
+        assert_eq!((meter.busy_by(at(50)), meter.busy_by(at(200))), (40, 110));
+        meter.close(at(100), nobody());
+        let writes = Visits { count: 1, wait_ns: 0, service_ns: 10, deferred_ns: 80 };
+        assert_eq!((meter.visits(Class::HostWrite), meter.busy_ns()), (writes, 90));
+        assert_eq!((meter.little_gap(), meter.utilisation_gap()), (Some(0.0), Some(0.0)));
+        meter.restart(at(100));
+        meter.close(at(200), nobody());
+        assert_eq!((meter.visits(Class::HostWrite).deferred_ns, meter.busy_ns()), (20, 20));
     }
 
     #[test]

@@ -227,6 +227,7 @@ fn with_background(mut run: Run, share: f64) -> Run {
                 visits: truncated::<u64>(visits * part.visits as f64),
                 wait_ns: part.wait_ns as f64 / part.visits as f64,
                 service_ns: part.service_ns as f64 / part.visits as f64,
+                deferred_ns: 0.0,
             });
         }
     }
@@ -400,6 +401,7 @@ fn reads_ahead_that_pile_up_name_a_part_only_where_requests_may_wait_for_them() 
             visits: 1_000,
             wait_ns: waiting * elapsed_ns / 1_000.0,
             service_ns: served * elapsed_ns / 1_000.0,
+            deferred_ns: 0.0,
         };
         breakdown.classes.push(class(record::Behalf::Prefetch, "disk 0", 2_000.0, 1.0));
         breakdown.classes.push(class(record::Behalf::HostRead, "controller 0 processor", 0.0, present));

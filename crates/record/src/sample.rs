@@ -326,7 +326,15 @@ pub fn cell(levels: Vec<FactorLevel>) -> CampaignCell {
 
 /// What a class did at a part: so many visits, with the mean times that each waited and was served.
 pub fn visits(op: Behalf, component: &str, visits: u64, wait_ns: f64, service_ns: f64) -> ClassShare {
-    ClassShare { op, size_bytes: 0, component: component.into(), visits, wait_ns, service_ns }
+    ClassShare {
+        op,
+        size_bytes: 0,
+        component: component.into(),
+        visits,
+        wait_ns,
+        service_ns,
+        deferred_ns: 0.0,
+    }
 }
 
 /// A trial with something half as fast again, and what it changes in rate.

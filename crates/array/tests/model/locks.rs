@@ -75,7 +75,7 @@ fn writes_of_one_stripe_change_its_parity_one_after_the_other() {
     let outcome = run(&raid5(), vec![from_strip(0, Bytes::KIB * 4, 0.0, 8, 8)]);
     assert_eq!(ms(&outcome), 16.0);
     let waits = (0..8).map(|before| before * 2 * MS).sum();
-    let expected = Visits { count: 7, wait_ns: waits, service_ns: 0 };
+    let expected = Visits { count: 7, wait_ns: waits, service_ns: 0, deferred_ns: 0 };
     assert_eq!(waited(&outcome, Class::HostWrite), Some(expected));
 }
 
@@ -128,7 +128,7 @@ fn a_read_that_reconstructs_waits_for_the_write_of_its_stripe_and_for_no_other_r
     let outcome = run_on(&mut sim, clients);
     let means = [0, 1, 2, 3].map(|client| mean_ms(&outcome, client));
     assert_eq!(means, [2.0, 3.0, 3.0, 1.0]);
-    let expected = Visits { count: 2, wait_ns: 4 * MS, service_ns: 0 };
+    let expected = Visits { count: 2, wait_ns: 4 * MS, service_ns: 0, deferred_ns: 0 };
     assert_eq!(waited(&outcome, Class::HostRead), Some(expected));
     // And a write waits for those that read.
     let outcome = run_on(&mut sim, vec![small(3, 1.0), small(0, 0.0)]);
@@ -170,7 +170,7 @@ fn a_stripe_that_is_written_again_while_it_is_destaged_is_destaged_again_afterwa
     // A full stripe is destaged at once, in a millisecond: the second waits for the first, the third for the second.
     let outcome = run(&topology, vec![client]);
     assert_eq!(ms(&outcome), 3.0);
-    let expected = Visits { count: 2, wait_ns: 2 * MS, service_ns: 0 };
+    let expected = Visits { count: 2, wait_ns: 2 * MS, service_ns: 0, deferred_ns: 0 };
     assert_eq!(waited(&outcome, Class::Destage), Some(expected));
 }
 
@@ -229,7 +229,7 @@ fn a_write_waits_for_the_unit_that_is_being_rebuilt_and_then_goes_to_the_new_dis
     // The strip of row 0 that the failed disk holds, one of a row under way, and one of a row that is not.
     let outcome = run_on(&mut sim, vec![one(0, 3, 0.0), one(1, 0, 0.0), one(9, 0, 0.0)]);
     assert_eq!([0, 1, 2].map(|client| mean_ms(&outcome, client)), [4.0, 4.0, 2.0]);
-    let expected = Visits { count: 2, wait_ns: 4 * MS, service_ns: 0 };
+    let expected = Visits { count: 2, wait_ns: 4 * MS, service_ns: 0, deferred_ns: 0 };
     assert_eq!(waited(&outcome, Class::HostWrite), Some(expected));
     let new_disk = outcome.breakdown.iter().find(|part| part.name == "disk 3").expect("it is written");
     let hosts = new_disk.visits.iter().find(|(class, _)| *class == Class::HostWrite);

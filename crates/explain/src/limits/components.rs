@@ -119,10 +119,11 @@ impl<'a> Busy<'a> {
         let sum = |of: fn(&ClassShare) -> f64, counts: &dyn Fn(&ClassShare) -> bool| -> f64 {
             classes.iter().filter(|one| counts(one)).map(|one| of(one) * one.visits as f64).sum()
         };
-        let service = sum(|one| one.service_ns, &|_| true);
+        let busy = |one: &ClassShare| one.service_ns + one.deferred_ns;
+        let service = sum(busy, &|_| true);
         let of_load = |one: &ClassShare| is_of_load(one) && has_ended(one, elapsed_ns);
         let of_cache = |one: &ClassShare| !is_of_load(one) && !is_background(one);
-        let share = if service > 0.0 { sum(|one| one.service_ns, &is_background) / service } else { 0.0 };
+        let share = if service > 0.0 { sum(busy, &is_background) / service } else { 0.0 };
         let (waiting, for_cache, background) = match classes.iter().any(|one| one.visits > 0) {
             true => (
                 sum(|one| one.wait_ns, &of_load) / elapsed_ns,

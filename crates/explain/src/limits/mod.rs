@@ -183,26 +183,38 @@ fn not_saturated(first: &Use, others: &[Use]) -> String {
     told
 }
 
-/// Where so much of the response time is transfer at disks that are saturated, that is the rate of their media.
-const TRANSFER: f64 = 0.9;
+/// Where so much of the response time is transfer at disks that are saturated, that is the rate of their media; and where a request
+/// that is alone waits for them so long, it waits for what was acknowledged before it.
+const MOST: f64 = 0.9;
 
-/// Saturated disks, where hardly anything but their transfers is the response time: a single stream queues nowhere, and yet no
-/// higher queue depth gets more of them.
+/// Saturated disks, where hardly anything but their transfers, or of a request that is alone the wait for them, is the response time:
+/// a single stream queues nowhere, and yet no higher queue depth gets more of them.
 fn at_media_rate(point: &Point, uses: &[Use]) -> Option<Draft> {
     let response = &point.breakdown.as_ref()?.response;
-    let in_flight = response.iter().filter(|part| part.part != components::SCHEDULE);
-    let all: f64 = in_flight.map(PartShare::time_ns).sum();
-    let transfer = response.iter().find(|part| part.part == "disk transfer")?.service_ns;
-    let (first, others) = uses.split_first()?;
+    let sum = |is_of: fn(&str) -> bool, time: fn(&PartShare) -> f64| -> f64 {
+        response.iter().filter(|part| is_of(&part.part)).map(time).sum()
+    };
+    let all = sum(|part| part != components::SCHEDULE, PartShare::time_ns);
+    let transfer = sum(|part| part == "disk transfer", |part| part.service_ns);
+    let behind_cache = |part: &str| part.starts_with("disk") || part == "cache room";
+    let waits = sum(behind_cache, |part| part.wait_ns);
+    let (first, others) = uses.split_first().filter(|_| all > 0.0)?;
     let background = first.queue.map_or(0.0, |queue| queue.background);
-    let is_limit = of_disks(first) && first.share >= FULL && background < queues::BACKGROUND;
-    (is_limit && transfer >= TRANSFER * all).then(|| {
-        let told = format!(
-            " {} of the response time is transfer, at the rate of the media.",
-            percent(transfer / all)
-        );
-        limit(first, others, None).sentence(&told).number("disk_transfer_share", transfer / all)
-    })
+    if !(of_disks(first) && first.share >= FULL && background < queues::BACKGROUND) {
+        return None;
+    }
+    let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
+    let (key, share, told) = if transfer >= MOST * all {
+        ("disk_transfer_share", transfer / all, "transfer, at the rate of the media")
+    } else if in_flight <= ONE && waits >= MOST * all {
+        let told =
+            "the wait until they have written out what was acknowledged before: the write cache is full";
+        ("disk_wait_share", waits / all, told)
+    } else {
+        return None;
+    };
+    let told = format!(" {} of the response time is {told}.", percent(share));
+    Some(with_operations(limit(first, others, None).sentence(&told).number(key, share), point))
 }
 
 fn of_disks(part: &Use) -> bool {
@@ -611,18 +623,29 @@ mod tests {
         assert_eq!(told.numbers["in_flight"], 8.0);
     }
 
+    /// What is told of `in_flight` requests that spend those shares of their time at a disk, transferring and waiting.
+    fn at_disk(in_flight: f64, shares: [f64; 2], use_of: Use) -> Option<Draft> {
+        let [transfer, wait] = shares;
+        let part = |part: &str, wait_ns: f64, service_ns: f64| record::PartShare {
+            part: part.into(),
+            wait_ns,
+            service_ns,
+        };
+        let elsewhere = 1.0 - transfer - wait;
+        let response = vec![
+            part("link", 0.0, elsewhere),
+            part("disk seek", wait, 0.0),
+            part("disk transfer", 0.0, transfer),
+        ];
+        let mut point = swept(&[(in_flight, 250, 0.5)]).points.remove(0);
+        point.breakdown = Some(record::Breakdown { response, ..record::Breakdown::default() });
+        at_media_rate(&point, &[use_of])
+    }
+
     #[test]
     fn a_single_stream_whose_time_is_transfer_at_a_full_disk_is_at_the_rate_of_its_media() {
         let found = |share: f64, transfer: f64, background: f64| {
-            let part = |part: &str, service_ns: f64| record::PartShare {
-                part: part.into(),
-                wait_ns: 0.0,
-                service_ns,
-            };
-            let response = vec![part("link", 1.0 - transfer), part("disk transfer", transfer)];
-            let mut point = swept(&[(1.0, 250, 0.5)]).points.remove(0);
-            point.breakdown = Some(record::Breakdown { response, ..record::Breakdown::default() });
-            at_media_rate(&point, &[usage::busy("disk 0", share, 0.0, background)])
+            at_disk(1.0, [transfer, 0.0], usage::busy("disk 0", share, 0.0, background))
         };
         let told = found(0.99, 0.99, 0.0).expect("it is the limit").about_run().sentence;
         assert!(
@@ -631,6 +654,18 @@ mod tests {
         );
         assert!(found(0.94, 0.99, 0.0).is_none() && found(0.99, 0.89, 0.0).is_none());
         assert!(found(0.99, 0.99, 0.3).is_none(), "a rebuild fills it");
+    }
+
+    #[test]
+    fn one_request_that_waits_for_a_full_disk_waits_for_what_was_acknowledged_before_it() {
+        let found = |in_flight: f64, share: f64, wait: f64| {
+            at_disk(in_flight, [0.01, wait], usage::busy("disk 0", share, 0.0, 0.0))
+        };
+        let told = found(1.0, 0.99, 0.97).expect("it is the limit").about_run().sentence;
+        assert!(told.contains("97 % of the response time is the wait until they have written out"), "{told}");
+        assert!(found(1.0, 0.94, 0.97).is_none(), "the disk has time to spare");
+        assert!(found(1.0, 0.99, 0.89).is_none(), "much of the time it is elsewhere");
+        assert!(found(8.0, 0.99, 0.97).is_none(), "requests wait for each other");
     }
 
     /// What is told of disks that did so many operations for each request of 100, random reads, where `failed` is out of use.

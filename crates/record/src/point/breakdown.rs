@@ -126,7 +126,7 @@ pub struct Component {
     pub visits: u64,
     /// Sum of the times visits waited.
     pub wait_ns: u64,
-    /// Sum of the times they were served.
+    /// Sum of the times they were served, and of the work that they left to be done after their ends.
     pub service_ns: u64,
     /// Of a disk: bytes that commands read from it; absent in older records.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -234,6 +234,10 @@ pub struct ClassShare {
     pub wait_ns: f64,
     /// Mean time it was served there.
     pub service_ns: f64,
+    /// Mean time of the work that it left to be done there after its end: a disk that acknowledges a write from its buffer has
+    /// yet to write it.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub deferred_ns: f64,
 }
 
 #[cfg(test)]

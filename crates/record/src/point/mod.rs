@@ -237,6 +237,6 @@ pub struct Settled {
     pub left_bytes: Option<u64>,
 }
 
-fn is_zero(count: &u64) -> bool {
-    *count == 0
+fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

@@ -36,7 +36,7 @@ fn component(part: &Component, elapsed: Nanos) -> record::Component {
         mean_in_system: part.mean_present,
         visits: sum(|visits| visits.count),
         wait_ns: sum(|visits| visits.wait_ns),
-        service_ns: sum(|visits| visits.service_ns),
+        service_ns: sum(Visits::busy_ns),
         read_bytes: part.moved.map(|[read, _]| read.get()),
         written_bytes: part.moved.map(|[_, written]| written.get()),
         role: part.role.map(role),
@@ -47,7 +47,7 @@ fn component(part: &Component, elapsed: Nanos) -> record::Component {
 
 fn classes(part: &Component) -> impl Iterator<Item = ClassShare> {
     part.visits.iter().map(|(class, visits)| {
-        debug_assert!(visits.count > 0 || visits.wait_ns == 0 && visits.service_ns == 0, "time is of visits");
+        debug_assert!(visits.count > 0 || visits.wait_ns == 0 && visits.busy_ns() == 0, "time is of visits");
         let count = visits.count.max(1) as f64;
         ClassShare {
             op: behalf(*class),
@@ -56,6 +56,7 @@ fn classes(part: &Component) -> impl Iterator<Item = ClassShare> {
             visits: visits.count,
             wait_ns: visits.wait_ns as f64 / count,
             service_ns: visits.service_ns as f64 / count,
+            deferred_ns: visits.deferred_ns as f64 / count,
         }
     })
 }

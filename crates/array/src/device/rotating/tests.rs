@@ -144,7 +144,39 @@ fn a_flush_is_service_of_its_drive_and_what_comes_meanwhile_waits_for_it() {
     assert_eq!(meter.busy_ns(), (read - now).get(), "never twice, and never idle");
     let (reads, flushes) = (meter.visits(Class::HostRead), meter.visits(Class::HostWrite));
     assert_eq!((reads.wait_ns, reads.service_ns), ((end - half).get(), (read - end).get()));
-    assert_eq!((flushes.count, flushes.service_ns), (2, (end - now).get()));
+    assert_eq!((flushes.count, flushes.busy_ns()), (2, (end - now).get()));
+    assert_eq!((meter.little_gap(), meter.utilisation_gap()), (Some(0.0), Some(0.0)));
+}
+
+#[test]
+fn what_a_drive_writes_out_of_its_buffer_is_busy_time_of_it_whether_anybody_asks_for_it_or_not() {
+    let buffered = DriveCacheParams { fast_write: FastWrite::All, ..nearline().cache.unwrap() };
+    let mut drive = Drive::new(&RotatingParams { cache: Some(buffered), ..nearline() });
+    let write = |first: u64| Command {
+        first,
+        sectors: 8,
+        tag: 0,
+        write: true,
+        class: Class::HostWrite,
+        ready: Instant::START,
+        given: Instant::START,
+    };
+    // One in twenty milliseconds: each is acknowledged at once, and seeks for some of them afterwards.
+    let (mut now, gap) = (Instant::START, micros(20_000));
+    for place in 0..50 {
+        let end = drive.submit(now, write(place * 1_777_777_776 % 7_800_000_000)).expect("the drive is idle");
+        assert!(end - now < micros(1_000), "the buffer answers");
+        drive.finish(end);
+        now += gap;
+    }
+    let media_ns = drive.busy_by(now);
+    assert!((250_000_000..900_000_000).contains(&media_ns), "5 to 18 ms each: {media_ns}");
+    drive.close_meter(now);
+    let meter = drive.meter();
+    assert_eq!(meter.busy_ns(), media_ns);
+    let writes = meter.visits(Class::HostWrite);
+    assert_eq!((writes.count, writes.busy_ns()), (50, media_ns), "the work of a write is not one more visit");
+    assert!(writes.service_ns < 50_000_000 && writes.deferred_ns > 200_000_000, "{writes:?}");
     assert_eq!((meter.little_gap(), meter.utilisation_gap()), (Some(0.0), Some(0.0)));
 }
 

@@ -3,6 +3,7 @@
 use units::Instant;
 
 use super::FlashDrive;
+use crate::backlog::Backlog;
 use crate::meter::Class;
 
 /// Commands and flushes that may not run beside each other.
@@ -12,6 +13,8 @@ pub(super) struct Turns {
     pub(super) commands_until: Instant,
     /// So have the flushes.
     pub(super) flushes_until: Instant,
+    /// Flushes that nothing runs beside.
+    pub(super) alone: Backlog,
 }
 
 impl FlashDrive {
@@ -35,6 +38,9 @@ impl FlashDrive {
         let stable = if self.params.protected { from } else { self.program_rest(from) };
         let end = stable + self.params.command;
         self.turns.flushes_until = self.turns.flushes_until.max(end);
+        if self.params.flushes_alone {
+            self.turns.alone.book(from, from, end - from);
+        }
         self.meter.visit(now, now, from, end, class);
         end
     }

@@ -7,7 +7,7 @@ use crate::backlog::Backlog;
 use crate::device::Inner;
 
 /// Kinds of parts of a drive.
-pub(super) const KINDS: usize = 6;
+pub(super) const KINDS: usize = 7;
 
 impl FlashDrive {
     /// Nanoseconds that the parts of each kind have worked by `now`, all together, with how many there are.
@@ -23,6 +23,7 @@ impl FlashDrive {
             of("drive controller", &self.processor),
             of("link to the drive", &self.to_drive),
             of("link from the drive", &self.to_host),
+            of("flushes, one at a time", &self.turns.alone),
         ]
     }
 

@@ -53,7 +53,7 @@ impl Drive {
             if let Some(buffer) = self.buffer.as_mut() {
                 buffer.write(first, end);
             }
-            self.hold(first, sectors, leaves, None);
+            self.hold(&command, leaves, None);
         }
         let ended = Instant::from_nanos(self.answered + completion.get());
         self.beside = command_time + overhead.data + completion + Nanos::new(sectors * self.sector_ns);

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::super::layout::SectorPosition;
+use crate::meter::Class;
 
 /// Neighbouring sectors that are to go to the media as one.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,8 @@ pub(super) struct Extent {
     pub(super) sectors: u64,
     /// When its first sector is in the buffer.
     pub(super) ready_at: u64,
+    /// On whose behalf it was written.
+    pub(super) class: Class,
 }
 
 impl Extent {
@@ -151,7 +154,7 @@ mod tests {
         let mut dirty = Dirty::default();
         for &(first, end) in extents {
             let place = SectorPosition::default();
-            dirty.push(Extent { first, place, sectors: end - first, ready_at: 0 });
+            dirty.push(Extent { first, place, sectors: end - first, ready_at: 0, class: Class::HostWrite });
         }
         dirty
     }

@@ -20,7 +20,7 @@ use crate::device::{Command, Finished, Steps};
 use crate::meter::Meter;
 use ahead::Ahead;
 use dirty::Dirty;
-use flushes::Flushing;
+use flushes::WritingOut;
 
 /// A disk drive.
 #[derive(Clone, Debug)]
@@ -35,7 +35,8 @@ pub struct Drive {
     /// Sectors `leaving.0..leaving.1` left the buffer last; when they are on the media.
     leaving: (u64, u64),
     written_until: u64,
-    /// When the last command ended.
+    /// When the last command that the arm served ended, and the last of all.
+    served_until: u64,
     quiet_since: u64,
     /// When the last answer beside the arm had crossed the interface, and what it took of an idle drive.
     answered: u64,
@@ -47,7 +48,7 @@ pub struct Drive {
     /// Whether background work comes with ordered tags: what came before it goes first, what came after it waits.
     ordered: bool,
     serving: Option<Serving>,
-    flushing: Flushing,
+    writing_out: WritingOut,
     /// Of the command whose end was computed last.
     steps: Steps,
     meter: Meter,
@@ -78,6 +79,7 @@ impl Drive {
             dirty_limit: write_sectors,
             leaving: (0, 0),
             written_until: 0,
+            served_until: 0,
             quiet_since: 0,
             answered: 0,
             beside: Nanos::ZERO,
@@ -86,7 +88,7 @@ impl Drive {
             waiting: Waiting::new(params.queue.window, params.queue.age_limit),
             ordered: false,
             serving: None,
-            flushing: Flushing::default(),
+            writing_out: WritingOut::default(),
             steps: Steps::default(),
             meter: Meter::default(),
             params: params.clone(),
@@ -125,6 +127,7 @@ impl Drive {
         debug_assert!(is_metered, "what ends has been served");
         let [arrived, started, served] = [arrived, started, served_from].map(Instant::from_nanos);
         self.meter.leave(now, arrived, served, command.class);
+        self.served_until = now.nanos();
         self.quiet_since = self.quiet_since.max(now.nanos());
         (Finished { command, arrived, started, steps }, self.start_next(now.nanos()))
     }
@@ -215,7 +218,7 @@ impl Drive {
         self.last_was_write = entry.command.write;
         let Entry { command, arrived, .. } = *entry;
         debug_assert!(self.serving.is_none(), "one command at most may be in service");
-        let (served_from, steps) = (self.flushing.served_from(now, end), self.steps);
+        let (served_from, steps) = (self.writing_out.served_from(now, end), self.steps);
         self.serving =
             Some(Serving { command, arrived, started: now, end, served_from, is_metered: false, steps });
         self.catch_up(now);

@@ -10,12 +10,22 @@ use super::super::waiting::Entry;
 use super::dirty::Extent;
 use super::{Drive, at_once};
 use crate::device::Command;
+use crate::meter::Class;
 
 /// Dirty extents from which the drive chooses the one it reaches first.
 ///
 /// Not the number of its tags: what is acknowledged waits in the buffer, which holds thousands of small writes. Twice
 /// as many would write 5 % faster.
 const DESTAGE_WINDOW: usize = 128;
+
+/// What the media took of the buffer at one time.
+pub(super) struct Written {
+    /// On whose behalf it was written to the buffer.
+    pub(super) class: Class,
+    /// When the arm set out for it.
+    pub(super) begun: u64,
+    pub(super) ended: u64,
+}
 
 impl Drive {
     pub(super) fn write(&mut self, entry: &Entry, started: u64) -> u64 {
@@ -69,12 +79,11 @@ impl Drive {
         let Command { first, sectors, .. } = entry.command;
         let sectors = u64::from(sectors);
         let mut begin = processed;
-        while !self.has_room(first, sectors) {
-            self.destage_one(begin);
+        while !self.has_room(first, sectors) && self.destage(begin) {
             begin = begin.max(self.mechanics.arm.free_at);
         }
         self.steps = at_once(processed, begin);
-        self.hold(first, sectors, begin, Some(entry.place));
+        self.hold(&entry.command, begin, Some(entry.place));
         begin + sectors * self.sector_ns
     }
 
@@ -85,20 +94,21 @@ impl Drive {
             || held + self.dirty.lacks(first, first + sectors) <= self.dirty_limit
     }
 
-    /// Has sectors in the buffer, from `ready_at` on, that are to be written to the media; at `place`, where that is known.
+    /// Has the sectors of a write in the buffer, from `ready_at` on, that are to be written to the media; at `place`, where that is known.
     ///
     /// Those that lie there dirty are replaced where they are, and go to the media once. Those that are on their way to it
     /// come after that once more. (G. Smith, PostgreSQL 9.0 High Performance, 2010: a disk of a laptop that is told to
     /// commit, which writes the end of the same log again and again, does so 105 times a second without its cache, which
     /// is once a revolution, and 1,048 times with it.)
-    pub(super) fn hold(&mut self, first: u64, sectors: u64, ready_at: u64, place: Option<SectorPosition>) {
-        let (mut from, end) = (first, first + sectors);
+    pub(super) fn hold(&mut self, command: &Command, ready_at: u64, place: Option<SectorPosition>) {
+        let Command { first, sectors, class, .. } = *command;
+        let (mut from, end) = (first, first + u64::from(sectors));
         while from < end {
             let (begin, to) = self.dirty.gap(from, end);
             if begin < to {
                 let known = place.filter(|_| begin == first);
                 let place = known.unwrap_or_else(|| self.mechanics.layout.place(begin));
-                self.dirty.push(Extent { first: begin, place, sectors: to - begin, ready_at });
+                self.dirty.push(Extent { first: begin, place, sectors: to - begin, ready_at, class });
             }
             from = to;
         }
@@ -122,13 +132,14 @@ impl Drive {
             if begin >= now {
                 break;
             }
-            self.destage_one(begin);
+            self.destage(begin);
         }
     }
 
-    pub(super) fn destage_one(&mut self, begin: u64) {
+    /// Writes the extent out that it reaches first from `begin` on or when the arm is free, and says when; `None` where all is written.
+    pub(super) fn destage_one(&mut self, begin: u64) -> Option<Written> {
         let begin = begin.max(self.mechanics.arm.free_at);
-        let Some(extent) = self.dirty.remove(self.nearest(begin)) else { return };
+        let extent = self.dirty.remove(self.nearest(begin))?;
         let media = self.move_to(
             extent.place,
             extent.first,
@@ -138,6 +149,7 @@ impl Drive {
         );
         self.leaving = (extent.first, extent.end());
         self.written_until = media.end;
+        Some(Written { class: extent.class, begun: media.free, ended: media.end })
     }
 
     /// Which of the extents that it chooses from it reaches first from `begin` on; of equal ones, the oldest.

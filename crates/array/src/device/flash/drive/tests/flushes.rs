@@ -81,3 +81,22 @@ fn over_serial_ata_writers_wait_for_the_flushes_of_others_and_share_what_those_p
         assert!(many < 16.001 * single && many > 9.0 * single, "{many} of {single}");
     }
 }
+
+#[test]
+fn a_drive_that_does_nothing_beside_a_flush_is_busy_with_it() {
+    let busiest = |alone| {
+        let mut drive = volatile(alone);
+        drive.restart_meter(at(0));
+        let mut now = at(0);
+        for place in 0..20 {
+            let written = drive.submit(now, command(place * 8, 8, true));
+            now = drive.flush(written, Class::HostWrite);
+        }
+        (drive.busiest(now), now)
+    };
+    let (part, now) = busiest(true);
+    assert_eq!((part.name, part.servers), ("flushes, one at a time", 1));
+    let share = part.busy.get() as f64 / (now - at(0)).get() as f64;
+    assert!(share > 0.95 && share < 1.0, "all but the writes: {share}");
+    assert_ne!(busiest(false).0.name, "flushes, one at a time", "others run beside it");
+}
