@@ -40,12 +40,10 @@ pub(crate) fn cache_filling(point: &Point) -> Option<Draft> {
 /// A warm-up after which the cache is full, if it gains what it gained in the measured window: its writes, of another size
 /// or place, may gain less. Whole minutes beyond a minute, of ten seconds below.
 fn warmup(point: &Point, fill: WriteCacheFill) -> String {
-    let before =
-        point.breakdown.as_ref().and_then(|breakdown| breakdown.window).map_or(0, |window| window.warmup_ns);
     let measured = point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0);
     let measured_s = measured as f64 / 1e9;
     let left = fill.room_bytes.saturating_sub(fill.unwritten_bytes) as f64;
-    let seconds = before as f64 / 1e9 + measured_s * (1.0 + left / fill.gained().max(1) as f64);
+    let seconds = point.warmed_up_ns() as f64 / 1e9 + measured_s * (1.0 + left / fill.gained().max(1) as f64);
     match seconds <= 60.0 {
         true => format!("{}s", (seconds / 10.0).ceil() * 10.0),
         false => format!("{}min", (seconds / 60.0).ceil()),

@@ -426,12 +426,11 @@ fn filled_by(point: &Point) -> Option<Nanos> {
     if gains(point) <= TAKES {
         return None;
     }
-    let breakdown = point.breakdown.as_ref()?;
-    let (fill, window) = (breakdown.write_cache?, breakdown.window?);
+    let fill = point.breakdown.as_ref()?.write_cache?;
     let measured_ns = point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0);
     let left = fill.room_bytes.saturating_sub(fill.unwritten_bytes) as f64;
     let windows = 1.0 + BEYOND * left / fill.gained().max(1) as f64;
-    let warmup = window.warmup_ns as f64 + measured_ns as f64 * windows;
+    let warmup = point.warmed_up_ns() as f64 + measured_ns as f64 * windows;
     let requests = rate_of(point).value * (warmup + measured_ns as f64) * 1e-9;
     (requests <= FILLS).then(|| Nanos::new(truncated(warmup)))
 }
@@ -512,14 +511,14 @@ fn figures(point: &Point) -> Option<Figures> {
     })
 }
 
-/// Whether disks have done what the load asked them for: of what it wrote, the warm-up included, hardly anything waits in caches.
+/// Whether disks have done what the load asked them for while it was measured: caches hold neither much more nor much less of what it
+/// wrote at the end than at the begin.
 fn is_written_out(point: &Point) -> bool {
     let fill = point.breakdown.as_ref().and_then(|breakdown| breakdown.write_cache);
-    let totals = point.workloads.iter().flat_map(|workload| &workload.totals);
-    let written: u64 = totals.filter(|total| total.op == Op::Write).map(|total| total.bytes).sum();
+    let (_, written) = point.metered(Op::Write);
     fill.is_none_or(|fill| {
-        let waits = fill.unwritten_bytes.saturating_sub(fill.unwritten_before_bytes);
-        waits as f64 <= TAKES * written as f64
+        let before = fill.unwritten_measured_bytes.unwrap_or(fill.unwritten_before_bytes);
+        fill.unwritten_bytes.abs_diff(before) as f64 <= TAKES * written as f64
     })
 }
 

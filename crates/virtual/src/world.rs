@@ -251,7 +251,7 @@ impl ModelledWorld {
             Ok(number)
         });
         let series = self.progress_of(number.map_err(work_refused)?, name, started);
-        let breakdown = breakdown::breakdown(&parts, started, self.sim.now(), Nanos::ZERO);
+        let breakdown = breakdown::breakdown(&parts, started, self.sim.now());
         Ok((series.into_iter().collect(), Some(breakdown)))
     }
 
@@ -286,7 +286,7 @@ impl ModelledWorld {
         let numbers: Vec<u32> = watched.iter().map(|(number, ..)| *number).collect();
         let from = self.sim.now();
         let ((), parts) = self.sim.metered(|sim| numbers.iter().for_each(|number| sim.finish_work(*number)));
-        let breakdown = breakdown::breakdown(&parts, from, self.sim.now(), Nanos::ZERO);
+        let breakdown = breakdown::breakdown(&parts, from, self.sim.now());
         let progress =
             watched.iter().filter_map(|(number, name, since)| self.progress_of(*number, name, *since));
         Ok((progress.collect(), Some(breakdown)))

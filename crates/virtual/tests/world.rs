@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use conduct::{Event, Outcome, World};
 use modelled::ModelledWorld;
-use record::DiskRole;
+use record::{BreakdownWindow, DiskRole, Op};
 use workload::plan::{Overrides, Plan};
 
 fn plan(text: &str) -> Plan {
@@ -218,13 +218,44 @@ fn a_rebuild_reads_each_survivor_once_and_writes_the_lost_member_once() {
     }
 }
 
+fn breakdown_of(text: &str) -> (record::Point, BreakdownWindow) {
+    let plan = plan(text);
+    let point = measured(&plan, &mut array(&plan)).points.remove(0);
+    let window = point.breakdown.as_ref().unwrap().window.unwrap();
+    assert_eq!(window.warmup_ns, 0, "none of it is inside");
+    (point, window)
+}
+
 #[test]
-fn a_breakdown_of_a_load_says_how_much_of_it_is_warm_up() {
-    let plan = plan("[[phase]]\nname = 'a'\npattern = 'random'\nsize = '8KiB'\nwarmup = '2s'\nrun = '3s'\n");
-    let outcome = measured(&plan, &mut array(&plan));
-    let window = outcome.points[0].breakdown.as_ref().unwrap().window.unwrap();
-    assert_eq!(window.warmup_ns, 2_000_000_000);
-    assert!(window.until_ns - window.from_ns >= 5_000_000_000);
+fn a_breakdown_of_a_load_has_nothing_of_its_warm_up_in_it() {
+    // The cache takes the first writes at once; from then on each costs four operations of disks.
+    let load = "[[phase]]\nname = 'a'\npattern = 'random'\nsize = '8KiB'\nreads = '0%'\ndepth = 8\n";
+    let (point, window) = breakdown_of(&format!("{load}warmup = '2s'\nrun = '7s'\n"));
+    assert_eq!(window.from_ns - point.started_ns, 2_000_000_000);
+    assert_eq!((point.warmed_up_ns(), point.metered_ns()), (2_000_000_000, window.until_ns - window.from_ns));
+    let breakdown = point.breakdown.as_ref().unwrap();
+    let host = breakdown.components.iter().find(|part| part.name == "host 0 processor").unwrap();
+    let (writes, bytes) = point.metered(Op::Write);
+    assert_eq!(bytes, writes * 8192);
+    let in_flight = 8;
+    assert!(host.visits.abs_diff(writes) <= in_flight, "{} for {writes} writes", host.visits);
+    let busy = point.series.iter().find(|series| series.name.ends_with("disk 0.busy")).unwrap();
+    assert!(busy.from_ns == Some(point.started_ns) && busy.values.len() >= 5, "{busy:?}");
+    assert!(busy.values.iter().all(|share| *share > 0.0), "{busy:?}");
+}
+
+#[test]
+fn a_breakdown_begins_where_the_last_workload_has_warmed_up_that_does_so_beside_the_others() {
+    let of = |start: &str| {
+        breakdown_of(&format!(
+            "[[phase]]\nname = 'a'\nrun = '3s'\n[[phase.workload]]\nname = 'one'\nwarmup = '1s'\n\
+             [[phase.workload]]\nname = 'other'\nstart = '{start}'\nwarmup = '1s'\n"
+        ))
+    };
+    for (start, begins_s) in [("2s", 3), ("4s", 1)] {
+        let (point, window) = of(start);
+        assert_eq!((window.from_ns - point.started_ns) / 1_000_000_000, begins_s, "{start}");
+    }
 }
 
 #[test]
@@ -236,9 +267,9 @@ fn a_warm_up_by_bytes_ends_for_all_workers_at_once_and_run_lasts_from_then() {
     let point = &outcome.points[0];
     let workload = &point.workloads[0];
     let window = point.breakdown.as_ref().unwrap().window.unwrap();
-    assert_eq!(window.warmup_ns, workload.measured_from_ns - point.started_ns);
+    assert_eq!(point.warmed_up_ns(), workload.measured_from_ns - point.started_ns);
     assert_eq!(workload.measured_ns, 2_000_000_000);
-    assert!(window.warmup_ns > 10_000_000, "{}", window.warmup_ns);
+    assert!(point.warmed_up_ns() > 10_000_000, "{window:?}");
     let cache = point.breakdown.as_ref().unwrap().write_cache.as_ref().unwrap();
     let held = cache.unwritten_measured_bytes.unwrap();
     assert!(held > cache.unwritten_before_bytes && held < 48 << 20, "{cache:?}");

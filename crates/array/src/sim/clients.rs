@@ -168,6 +168,11 @@ impl Clients {
         self.running.iter().all(|client| client.done)
     }
 
+    /// Whether one has done its part.
+    pub fn any_is_done(&self) -> bool {
+        self.running.iter().any(|client| client.done)
+    }
+
     /// Whether, since this was last asked, one has done its part that ends the load of all.
     pub fn first_has_ended(&mut self) -> bool {
         std::mem::take(&mut self.first_ended)

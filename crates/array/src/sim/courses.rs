@@ -22,6 +22,8 @@ pub struct Courses {
     pub parts: Vec<Course>,
     /// What had been acknowledged and was not on the media at the end of each.
     unwritten: Vec<Bytes>,
+    /// Nanoseconds that each part was busy in windows of its meter before the present one.
+    kept_ns: Vec<u64>,
     each: Nanos,
     next: Instant,
 }
@@ -40,7 +42,8 @@ impl Courses {
     /// Nothing yet, from `from` on.
     pub(super) fn begin(from: Instant) -> Courses {
         let next = from.saturating_add(FIRST);
-        Courses { from, ends: Vec::new(), parts: Vec::new(), unwritten: Vec::new(), each: FIRST, next }
+        let (ends, parts, unwritten, kept_ns) = Default::default();
+        Courses { from, ends, parts, unwritten, kept_ns, each: FIRST, next }
     }
 
     /// Whether a stretch has ended by `now`.
@@ -79,7 +82,16 @@ impl Courses {
             self.parts.push(Course { name: name(), servers, busy_ns: Vec::new() });
         }
         debug_assert!(self.ends.last() == Some(&now), "a stretch has one end");
-        self.parts[number].busy_ns.push(busy_ns);
+        let kept_ns = self.kept_ns.get(number).copied().unwrap_or(0);
+        self.parts[number].busy_ns.push(kept_ns + busy_ns);
+    }
+
+    /// Part `number` was busy for `busy_ns` in the window of its meter that ends.
+    fn keep(&mut self, number: usize, busy_ns: u64) {
+        if number == self.kept_ns.len() {
+            self.kept_ns.push(0);
+        }
+        self.kept_ns[number] += busy_ns;
     }
 
     fn end_stretch(&mut self, now: Instant) {
@@ -106,9 +118,24 @@ impl Sim {
         let now = self.now();
         courses.end_stretch(now);
         courses.unwritten.push(self.unwritten());
-        let mut number = 0;
+        self.each_busy(|number, name, servers, busy_ns| courses.take(now, number, name, servers, busy_ns));
+        let stretches = courses.ends.len();
+        assert!(
+            courses.parts.iter().all(|part| part.busy_ns.len() == stretches),
+            "each stretch is of all parts"
+        );
+    }
+
+    /// Has `courses` keep how busy each part was, before its meter forgets it.
+    pub(super) fn keep_busy(&mut self, courses: &mut Courses) {
+        self.each_busy(|number, _, _, busy_ns| courses.keep(number, busy_ns));
+    }
+
+    /// Every part by its number, with its name, its servers and how many nanoseconds these were busy in the window of its meter until now.
+    fn each_busy(&mut self, mut visit: impl FnMut(usize, &dyn Fn() -> String, u32, u64)) {
+        let (now, mut number) = (self.now(), 0);
         self.each_part(|name, part| {
-            courses.take(now, number, name, part.servers(), part.busy_by(now));
+            visit(number, name, part.servers(), part.busy_by(now));
             number += 1;
         });
         for (n, disk) in self.array.back.disks.iter_mut().enumerate() {
@@ -118,13 +145,8 @@ impl Sim {
                 (None, Some(workers)) => workers.busy_by(now),
                 (None, None) => disk.device.busy_by(now),
             };
-            courses.take(now, number + n, &|| format!("disk {n}"), servers, busy_ns);
+            visit(number + n, &|| format!("disk {n}"), servers, busy_ns);
         }
-        let stretches = courses.ends.len();
-        assert!(
-            courses.parts.iter().all(|part| part.busy_ns.len() == stretches),
-            "each stretch is of all parts"
-        );
     }
 }
 

@@ -9,6 +9,7 @@ use crate::meter::{Meter, Metered};
 use crate::raid::DiskRole;
 
 use super::Sim;
+use super::courses::Courses;
 use super::outcome::{Component, LunQueues};
 
 /// How far a part may be off Little's law and the utilisation law after a run.
@@ -28,6 +29,12 @@ impl Sim {
             host.restart_queues(now);
             host.threads().for_each(|thread| thread.restart(now));
         }
+    }
+
+    /// The same within a run, whose `courses` go on.
+    pub(super) fn meter_anew(&mut self, courses: &mut Courses) {
+        self.keep_busy(courses);
+        self.restart_meters();
     }
 
     /// Ends the window of every meter, and holds every part to Little's law and the utilisation law: a breach is an

@@ -59,6 +59,7 @@ mod traffic;
 mod trial;
 mod unit_locks;
 mod volume;
+mod warm_ups;
 mod works;
 
 use std::ops::Range;
@@ -94,6 +95,7 @@ use initiator::Initiator;
 use request::{Leg, Purpose};
 use traffic::Traffic;
 use trial::Trial;
+use warm_ups::WarmUps;
 use works::Works;
 
 /// `EIO`: the error of data that are lost, as Linux numbers it.
@@ -119,8 +121,8 @@ pub struct Sim {
     traffic: Traffic,
     array: Array,
     works: Works,
-    /// How long the next run warms up, and those of its warm-ups that count bytes.
-    warmup: (Nanos, Vec<Arc<WarmUp>>),
+    /// How long each of the next run's loads warms up, and those of its warm-ups that count bytes.
+    warmup: (Vec<Nanos>, Vec<Arc<WarmUp>>),
 }
 
 impl Sim {
@@ -178,10 +180,10 @@ impl Sim {
         self.array.dirty()
     }
 
-    /// The next run warms up for so long, and until `by_bytes` are over: [`RunOutcome::unwritten`] is what was not on the media
-    /// when that had ended.
-    pub fn warm_up(&mut self, warmup: Nanos, by_bytes: Vec<Arc<WarmUp>>) {
-        self.warmup = (warmup, by_bytes);
+    /// Loads of the next run warm up until so long after its begin, and until `by_bytes` are over: from the last of that on parts are
+    /// metered, from the last before one of them has done its part.
+    pub fn warm_up(&mut self, times: Vec<Nanos>, by_bytes: Vec<Arc<WarmUp>>) {
+        self.warmup = (times, by_bytes);
     }
 
     /// The same with what the buffers of flash drives hold.
@@ -458,10 +460,9 @@ impl Sim {
     ) -> (RunOutcome, Unwritten) {
         let (from, events) = (self.now(), self.traffic.time.entered());
         let mut courses = Courses::begin(from);
-        let (warmup, by_bytes) = std::mem::take(&mut self.warmup);
-        let measured = from.saturating_add(warmup);
-        let is_over = |now| now >= measured && by_bytes.iter().all(|one| one.over().is_some());
-        let mut unwritten = is_over(from).then(|| self.unwritten());
+        let (times, by_bytes) = std::mem::take(&mut self.warmup);
+        let mut warm_ups = WarmUps::begin(from, &times, by_bytes);
+        let (mut metered_from, mut unwritten) = (from, self.unwritten());
         self.clients.enter(running);
         self.restart_meters();
         self.clients.start(from);
@@ -471,11 +472,15 @@ impl Sim {
         while !self.clients.are_done() {
             // Where nothing else can happen nobody mends a path any more: who waits for one fails, as when an operator
             // ends the queueing.
-            if !self.step() && !self.hosts.paths.give_all_up(&mut self.traffic) {
+            if !self.pass_warm_up(&warm_ups)
+                && !self.step()
+                && !self.hosts.paths.give_all_up(&mut self.traffic)
+            {
                 break;
             }
-            if unwritten.is_none() && is_over(self.now()) {
-                unwritten = Some(self.unwritten());
+            if warm_ups.go_on() && warm_ups.take_over(self.now()) && !self.clients.any_is_done() {
+                (metered_from, unwritten) = (self.now(), self.unwritten());
+                self.meter_anew(&mut courses);
             }
             if courses.is_due(self.now()) {
                 self.sample(&mut courses);
@@ -494,15 +499,33 @@ impl Sim {
             self.sample(&mut courses);
         }
         self.check();
-        let elapsed = until.saturating_since(from);
+        let elapsed = until.saturating_since(metered_from);
         let (breakdown, lun_queues) = (self.breakdown(elapsed), self.lun_queues(elapsed));
         let (tallies, latency, held) = self.clients.finish();
         let events = self.traffic.time.entered() - events;
-        let unwritten = unwritten.unwrap_or_else(|| self.unwritten());
-        (
-            RunOutcome { breakdown, lun_queues, courses, tallies, latency, from, until, events, unwritten },
-            held,
-        )
+        let outcome = RunOutcome {
+            breakdown,
+            lun_queues,
+            courses,
+            tallies,
+            latency,
+            from,
+            metered_from,
+            until,
+            events,
+            unwritten,
+        };
+        (outcome, held)
+    }
+
+    /// Lets time pass to the end of a warm-up at which nothing else happens; whether there was one.
+    #[inline]
+    fn pass_warm_up(&mut self, warm_ups: &WarmUps) -> bool {
+        if !warm_ups.go_on() {
+            return false;
+        }
+        let over = warm_ups.over_before(self.traffic.time.next_due());
+        over.inspect(|end| self.traffic.time.pass_to(*end)).is_some()
     }
 
     /// Has all jobs plan nothing more of their own accord.

@@ -17,23 +17,25 @@ pub struct RunOutcome {
     /// Where the time of each job's measured requests went, in the order of the tallies: empty unless latency is
     /// traced, and for the jobs of a file system.
     pub latency: Vec<LatencyTotals>,
-    /// Every part that did something.
+    /// Every part that did something from `metered_from` on.
     pub breakdown: Vec<Component>,
-    /// What the LUNs of all hosts had outstanding.
+    /// What the LUNs of all hosts had outstanding from then on.
     pub lun_queues: LunQueues,
-    /// How busy each part was over time.
+    /// How busy each part was over time, from the begin of the run.
     pub courses: Courses,
     /// When the run began and ended.
     pub from: Instant,
+    /// When the last of its loads had warmed up, of those that did before one of them had done its part.
+    pub metered_from: Instant,
     /// Its end: the last completion.
     pub until: Instant,
     /// Events that it took.
     pub events: u64,
-    /// Bytes that were acknowledged and not yet on members when the warm-up had ended.
+    /// Bytes that were acknowledged and not yet on members at `metered_from`.
     pub unwritten: Bytes,
 }
 
-/// What one part did during a run.
+/// What one part did during a run, or the metered part of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Component {
     /// Its kind and number: `disk 3`, `controller 0 bus`.

@@ -52,16 +52,26 @@ fn times(runs: &[Vec<Cell<'_>>], like: &Cell<'_>) -> Vec<f64> {
 
 /// Processor time of the host for each request that ended, in seconds.
 fn of(point: &Point) -> Option<f64> {
-    let ended: u64 = point.workloads.iter().map(|workload| workload.completed).sum();
-    let taken = match &point.breakdown {
+    let of_start = point.workloads.iter().map(|workload| workload.completed).sum::<u64>() as f64;
+    let (taken, ended) = match &point.breakdown {
         Some(breakdown) => {
             let is_host = |name: &str| name.starts_with("host ") && name.ends_with(" processor");
             let parts = breakdown.components.iter().filter(|part| is_host(&part.name));
-            parts.map(|part| part.service_ns as f64 / 1e9).sum()
+            let taken: f64 = parts.map(|part| part.service_ns as f64 / 1e9).sum();
+            (taken, measured(point).filter(|_| point.leaves_warm_up_out()).unwrap_or(of_start))
         }
-        None => of_workers(point)?,
+        None => (of_workers(point)?, of_start),
     };
-    (ended > 0 && taken > 0.0).then(|| taken / ended as f64)
+    (ended > 0.0 && taken > 0.0).then(|| taken / ended)
+}
+
+/// Requests that ended while they were measured.
+fn measured(point: &Point) -> Option<f64> {
+    let each = point
+        .workloads
+        .iter()
+        .map(|workload| Some(workload.total()?.ops_per_s.value * workload.measured_ns as f64 / 1e9));
+    each.sum()
 }
 
 fn of_workers(point: &Point) -> Option<f64> {

@@ -14,7 +14,7 @@ use crate::draft::percent;
 /// waits as a spare is none.
 pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
     let mut kinds: BTreeMap<String, Vec<Busy<'_>>> = BTreeMap::new();
-    let elapsed_ns = point.ended_ns.saturating_sub(point.started_ns).max(1) as f64;
+    let elapsed_ns = point.metered_ns().max(1) as f64;
     let elsewhere = elsewhere(point, elapsed_ns);
     let at_disks = waiting_at_disks(point);
     if let Some(breakdown) = &point.breakdown {

@@ -160,13 +160,7 @@ const FEW: f64 = 0.5;
 /// On a virtual array: reads that caused no member read.
 pub(crate) fn by_cache(run: &Run, point: &Point) -> Option<Draft> {
     let breakdown = point.breakdown.as_ref().filter(|_| run.world == record::World::Array)?;
-    let reads: u64 = point
-        .workloads
-        .iter()
-        .flat_map(|one| &one.totals)
-        .filter(|one| one.op == Op::Read)
-        .map(|one| one.ops)
-        .sum();
+    let (reads, _) = point.metered(Op::Read);
     let kept = breakdown.classes.iter().any(|class| class.visits > 0);
     let of_members = breakdown.classes.iter().filter(|class| class.component.starts_with("disk "));
     let member_reads: u64 = of_members

@@ -32,11 +32,7 @@ pub(super) fn behind_flushes(point: &Point) -> Option<f64> {
 
 /// How many operations of disks each write of `point` takes, where it does nothing but write and disks read for that.
 fn reading_first(point: &Point) -> Option<f64> {
-    let total = |of: fn(Op) -> bool| -> u64 {
-        let totals = point.workloads.iter().flat_map(|workload| &workload.totals);
-        totals.filter(|total| of(total.op)).map(|total| total.bytes).sum()
-    };
-    let (read, written) = (total(|op| op == Op::Read), total(|op| op == Op::Write));
+    let ((_, read), (_, written)) = (point.metered(Op::Read), point.metered(Op::Write));
     let components = &point.breakdown.as_ref()?.components;
     let disks = components.iter().filter(|part| part.name.starts_with("disk ") && part.is_working());
     let read_by_disks: u64 = disks.filter_map(|part: &Component| part.read_bytes).sum();

@@ -21,7 +21,8 @@ pub struct Breakdown {
     /// of files, of arrays of queues alone, and in older records.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub response: Vec<PartShare>,
-    /// What the components and kinds of visits cover; absent in older records.
+    /// What the components and kinds of visits cover: of a load what is measured, until its last request has ended; absent in older
+    /// records.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub window: Option<BreakdownWindow>,
     /// What write caches held when a load began and ended; absent of an array without any, in older records, and of what is no load.
@@ -106,8 +107,8 @@ pub struct BreakdownWindow {
     pub from_ns: u64,
     /// Its end.
     pub until_ns: u64,
-    /// How much of it, from its begin, is the warm-up of the workload that warms up longest: figures of requests leave
-    /// that out, the components do not.
+    /// How much of it, from its begin, is warm-up, which figures of requests leave out: nothing, but for older records, whose
+    /// components count it.
     pub warmup_ns: u64,
 }
 

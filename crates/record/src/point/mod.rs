@@ -25,6 +25,7 @@ pub use self::workload::{
     WorkloadResult,
 };
 use crate::metric::{Estimate, Metric};
+use crate::words::Op;
 
 /// Load or state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -124,6 +125,37 @@ impl Point {
         let written: u64 = self.workloads.iter().map(WorkloadResult::written_measured).sum();
         let is_set = self.workloads.iter().all(|workload| workload.reaches_set_rate(1.0) == Some(true));
         (fill.is_filling(written) && !(is_set && fill.has_levelled_off(written))).then_some(fill)
+    }
+
+    /// How long the parts of its breakdown were looked at, in nanoseconds: its window, or all of it where the record does not say.
+    pub fn metered_ns(&self) -> u64 {
+        let window = self.breakdown.as_ref().and_then(|breakdown| breakdown.window);
+        let (from_ns, until_ns) =
+            window.map_or((self.started_ns, self.ended_ns), |window| (window.from_ns, window.until_ns));
+        until_ns.saturating_sub(from_ns)
+    }
+
+    /// How long it had warmed up before the parts of its breakdown were looked at alone, in nanoseconds; 0 where the record does not
+    /// say.
+    pub fn warmed_up_ns(&self) -> u64 {
+        let window = self.breakdown.as_ref().and_then(|breakdown| breakdown.window);
+        window.map_or(0, |window| window.from_ns.saturating_sub(self.started_ns) + window.warmup_ns)
+    }
+
+    /// Whether its breakdown is known to leave the warm-up out, as figures of requests do.
+    pub fn leaves_warm_up_out(&self) -> bool {
+        let window = self.breakdown.as_ref().and_then(|breakdown| breakdown.window);
+        window.is_some_and(|window| window.warmup_ns == 0)
+    }
+
+    /// Requests of `op` and their bytes in the window of its breakdown, warm-up left out as it is there; from the start where an older
+    /// record counts the warm-up there or says nothing.
+    pub fn metered(&self, op: Op) -> (u64, u64) {
+        let each = self.workloads.iter().map(|workload| match self.leaves_warm_up_out() {
+            true => workload.measured(op),
+            false => workload.from_start(op),
+        });
+        each.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
     /// Requests in flight, rate and mean response of all workloads together, for the curve of a sweep; `None` unless all are

@@ -186,8 +186,21 @@ impl WorkloadResult {
 
     /// Bytes that writes moved within the measured window, without warm-up and cool-down; 0 where there was none.
     pub fn written_measured(&self) -> u64 {
-        let writes = self.summary.iter().find(|summary| summary.op == Ops::One(Op::Write));
-        truncated(writes.map_or(0.0, |writes| writes.bytes_per_s.value * self.measured_ns as f64 / 1e9))
+        self.measured(Op::Write).1
+    }
+
+    /// Requests of `op` that ended well within the measured window, and their bytes.
+    pub fn measured(&self, op: Op) -> (u64, u64) {
+        let seconds = self.measured_ns as f64 / 1e9;
+        let own = self.summary.iter().find(|summary| summary.op == Ops::One(op));
+        let of = |rate: f64| truncated::<u64>((rate * seconds).round());
+        own.map_or((0, 0), |own| (of(own.ops_per_s.value), of(own.bytes_per_s.value)))
+    }
+
+    /// Requests of `op` that ended well from the start, and their bytes.
+    pub fn from_start(&self, op: Op) -> (u64, u64) {
+        let own = self.totals.iter().filter(|total| total.op == op);
+        own.fold((0, 0), |sum, one| (sum.0 + one.ops, sum.1 + one.bytes))
     }
 
     /// What came of the rate that the plan sets by a schedule or a cap, and that rate, in the same unit; `None` where it sets none.

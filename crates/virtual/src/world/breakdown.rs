@@ -7,15 +7,10 @@ use record::{Behalf, Breakdown, BreakdownWindow, ClassShare};
 use units::convert::truncated;
 use units::{Instant, Nanos};
 
-/// Every part, and what visits on behalf of hosts, caches and background work met there, from one instant to another, of
-/// which `warmup` warmed up.
-pub(super) fn breakdown(parts: &[Component], from: Instant, until: Instant, warmup: Nanos) -> Breakdown {
+/// Every part, and what visits on behalf of hosts, caches and background work met there, from one instant to another.
+pub(super) fn breakdown(parts: &[Component], from: Instant, until: Instant) -> Breakdown {
     let elapsed = until.saturating_since(from);
-    let window = BreakdownWindow {
-        from_ns: from.nanos(),
-        until_ns: until.nanos(),
-        warmup_ns: warmup.min(elapsed).get(),
-    };
+    let window = BreakdownWindow { from_ns: from.nanos(), until_ns: until.nanos(), warmup_ns: 0 };
     Breakdown {
         components: parts.iter().map(|part| component(part, elapsed)).collect(),
         classes: parts.iter().flat_map(classes).collect(),

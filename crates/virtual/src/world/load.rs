@@ -21,7 +21,6 @@ use units::{Bytes, Instant, Nanos};
 use workload::plan::Load;
 use workload::spec::{OpenSync, Workload};
 use workload::steady::SteadyWatch;
-use workload::tally::Tally;
 use workload::tree::{FileOp, Shape, Tree, compile_tree};
 use workload::{FlowTotals, Job, Logged, Progress, RequestSource, WarmUp, compile, worn_out};
 
@@ -84,8 +83,8 @@ impl ModelledWorld {
             stop: &stop,
         };
         let before = self.sim.unwritten();
-        let warmup = load.workloads.iter().map(|workload| workload.stop.warmup).max().unwrap_or(Nanos::ZERO);
-        self.sim.warm_up(warmup, warm_ups);
+        let warmed_up = |workload: &Workload| workload.stop.start + workload.stop.warmup;
+        self.sim.warm_up(load.workloads.iter().map(warmed_up).collect(), warm_ups);
         let outcome = if is_of_trees {
             let held = std::mem::take(&mut self.held);
             let (outcome, held) = self.sim.run_files(&file_clients, held, |files| {
@@ -100,10 +99,8 @@ impl ModelledWorld {
         let histories = heard.histories;
         let mut series = self.series_of_works();
         series.extend(courses::series(&outcome.courses));
-        let warmed_up = |tally: &Tally| tally.measured_from.saturating_since(tally.begun);
-        let warmup = outcome.tallies.iter().map(warmed_up).max().unwrap_or_default();
-        let mut breakdown = breakdown(&outcome.breakdown, outcome.from, outcome.until, warmup);
-        let measured_from = outcome.from.saturating_add(warmup);
+        let measured_from = outcome.metered_from;
+        let mut breakdown = breakdown(&outcome.breakdown, measured_from, outcome.until);
         let half = Nanos::new(outcome.until.saturating_since(measured_from).get() / 2);
         let halfway = outcome.courses.unwritten_by(measured_from, measured_from.saturating_add(half));
         breakdown.write_cache = self.write_cache_fill(before, outcome.unwritten, halfway);
