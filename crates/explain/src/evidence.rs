@@ -18,8 +18,8 @@ pub(crate) fn on_nothing(run: &Run) -> bool {
 pub(crate) fn is_direct(workload: &WorkloadResult) -> bool {
     match workload.engine.name {
         Engine::Mmap => false,
-        // A socket has no page cache on this side.
-        Engine::Nbd => true,
+        // A socket has no page cache on this side, and what goes nowhere meets none.
+        Engine::Nbd | Engine::Null => true,
         _ => workload.spec.direct,
     }
 }
@@ -29,9 +29,11 @@ pub(crate) fn sends_commands(workload: &WorkloadResult) -> bool {
     matches!(workload.engine.name, Engine::Sg | Engine::Nvme)
 }
 
-/// Bytes of all requests of `op` that completed without an error, from the start of the point.
+/// Bytes of all requests of `op` that completed without an error, from the start of the point. What the null engine is asked for
+/// leaves the program nowhere, also beside workloads that ask storage.
 pub(crate) fn moved(point: &Point, op: Op) -> u64 {
-    let totals = point.workloads.iter().flat_map(|workload| &workload.totals);
+    let asks = |workload: &&WorkloadResult| workload.engine.name != Engine::Null;
+    let totals = point.workloads.iter().filter(asks).flat_map(|workload| &workload.totals);
     totals.filter(|total| total.op == op).map(|total| total.bytes).sum()
 }
 
@@ -222,6 +224,16 @@ mod tests {
         assert_eq!(moved_by(&point.workloads[0], Op::Read), each);
         assert_eq!(moved_by(&point.workloads[1], Op::Write), 0);
         assert_eq!(took_s(point), 31.0);
+    }
+
+    #[test]
+    fn what_goes_nowhere_beside_a_workload_that_asks_storage_was_not_moved() {
+        let mut run = run();
+        run.points[0].workloads[1].engine.name = Engine::Null;
+        run.points[0].workloads[1].spec.direct = false;
+        let (point, each) = (&run.points[0], 30_000 * 4096);
+        assert_eq!((moved(point, Op::Read), moved(point, Op::Write)), (each, each));
+        assert!(point.workloads.iter().all(is_direct));
     }
 
     #[test]
