@@ -349,7 +349,7 @@ fn names_that_are_no_text_work_as_bytes() {
     assert!(done("ls --store d*/r*.sqlite").contains("d\\xFF"));
     assert!(done("compare d*/o*.json d*/o*.json").contains("d\\xFF"));
     done("plan check d*/p*.toml");
-    std::fs::write(home.join(odd("d*/f*")), vec![0; 4 << 20]).unwrap();
+    std::fs::write(home.join(odd("d*/f*")), vec![1; 4 << 20]).unwrap();
     done("run plan.toml --on d*/f* --no-save");
     let refused = fathom("run plan.toml --on d*/f* --no-save --set reads=0%");
     assert_eq!(refused.status.code(), Some(3), "{}", String::from_utf8_lossy(&refused.stderr));

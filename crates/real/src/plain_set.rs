@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use conduct::{Live, WorldError};
 use host::SysRoot;
 use host::clock::Clock;
-use host::plain::{self, Made, Refused};
+use host::plain::{self, Looks, Made, Refused};
 use host::restore::Journal;
 use host::safety::{consent_for, permit};
 use host::scratch::{ScratchError, Step, enough_room};
@@ -224,8 +224,8 @@ impl PlainSet {
             TargetKind::File(path) => {
                 let Some(permit) = each.permit.clone() else { return Ok(None) };
                 let Some(file) = permit.open(0).map_err(HostError::told)? else { return Ok(None) };
-                if permit.consent.is_none() && plain::is_as_left(&file) {
-                    let made = Made::left(&path, &file, wanted.keep, &self.journal);
+                if let Some(mark) = permit.mark {
+                    let made = Made::left(&path, &file, mark, wanted.keep, &self.journal);
                     self.made.push(made.map_err(|error| refused(each, error))?);
                 }
                 Ok(Some(file))
@@ -279,7 +279,8 @@ fn writable(each: &Resolved) -> Result<Option<File>, WorldError> {
 impl PlainSet {
     /// Leaves or removes the files; what stays behind that should not.
     pub(crate) fn end(&mut self) -> Vec<String> {
-        self.made.iter_mut().filter_map(|made| made.end().err()).collect()
+        let mut looks = Looks::default();
+        self.made.iter_mut().filter_map(|made| made.end(&mut looks).err()).collect()
     }
 }
 

@@ -446,10 +446,26 @@ impl World for RealWorld {
 
     fn put_back(&mut self) -> Vec<String> {
         let mut left = self.scratch.remove();
-        left.extend(self.plain.end());
+        match self.plain.is_any() {
+            true => left.extend(self.plain.end()),
+            false => {
+                let mut looks = host::plain::Looks::default();
+                self.targets.iter().for_each(|each| leave(each, &mut looks));
+            }
+        }
         left.extend(self.trees.remove().err().map(|error| error.to_string()));
         left.extend(self.queues.iter_mut().filter_map(|set| set.put_back(&self.root).err()));
         left
+    }
+}
+
+/// Marks a file again that nobody but this program has written, so that it may be written so again. One that cannot be marked, or
+/// that is another one by now, counts as the user's.
+fn leave(each: &Resolved, looks: &mut host::plain::Looks) {
+    let permit = each.permit.as_ref().and_then(|permit| Some((permit, permit.mark?)));
+    let Some((permit, mark)) = permit else { return };
+    if let Ok(Some(file)) = permit.open(0) {
+        let _users = host::plain::leave(&file, mark, looks);
     }
 }
 

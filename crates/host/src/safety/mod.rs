@@ -1,6 +1,7 @@
 //! May this be written?
 //!
-//! Reading is always allowed. Fathom's own files may be written: scratch files, and plain ones as it left them.
+//! Reading is always allowed. Fathom's own files may be written: scratch files, and plain ones as it left them; and files that
+//! hold nothing but zeros.
 //! Everything else needs a [`Consent`] that names exactly what was found, and nothing that speaks against it: see
 //! [`Reason`].
 //!
@@ -27,6 +28,7 @@ use rustix::fs::OFlags;
 use units::Bytes;
 use units::convert::narrow;
 
+use crate::plain::Mark;
 use crate::sysroot::{DevNo, SysRoot};
 use crate::target::mounts::{self, holding};
 use crate::target::{Device, Target, TargetKind};
@@ -126,6 +128,8 @@ pub fn permit(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Res
         judgement.destroys || judgement.consents.is_empty(),
         "what destroys nothing must need no consent"
     );
+    let own = looked_at.as_ref().and_then(|(_, file)| file.as_ref().ok()).filter(|_| !judgement.destroys);
+    let mark = own.and_then(mark_for);
     let given = consent.filter(|_| judgement.destroys).map(Consent::to_string);
     assert!(!judgement.destroys || given.is_some(), "nothing may be destroyed without consent");
     let os = |path: &Path| {
@@ -142,7 +146,16 @@ pub fn permit(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Res
         (None, TargetKind::Nbd(_)) => Seal::Export,
         (None, _) => Seal::OwnFiles,
     };
-    Ok(Permit { what: judgement.what, consent: given, seal })
+    Ok(Permit { what: judgement.what, consent: given, mark, seal })
+}
+
+/// How a file that may be written without consent is left, so that it may be written so again; `None` of a scratch file, which has a
+/// mark of its own.
+fn mark_for(file: &File) -> Option<Mark> {
+    match scratch::header_of(file) {
+        Ok(Some(_)) => None,
+        _ => Some(plain::mark_of(file).unwrap_or(Mark::Written)),
+    }
 }
 
 /// Leave to write to one target.
@@ -152,6 +165,8 @@ pub struct Permit {
     pub what: String,
     /// The consent it rests on, for the record; `None` where none was needed.
     pub consent: Option<String>,
+    /// How a plain file is left, which nobody but Fathom has written; `None` of anything else.
+    pub mark: Option<Mark>,
     seal: Seal,
 }
 
@@ -179,7 +194,7 @@ impl Permit {
     /// [`plain::create`] has made and that holds nothing of anybody's.
     pub fn for_own(path: &Path, made: &File, what: String) -> io::Result<Permit> {
         let seal = Seal::File { path: path.into(), file: made.try_clone()? };
-        Ok(Permit { what, consent: None, seal })
+        Ok(Permit { what, consent: None, mark: None, seal })
     }
 
     /// The target opened for reading and writing with further `open(2)` flags such as `O_DIRECT`, or `None` where
@@ -329,6 +344,10 @@ fn judge_file(
         }
         Ok(None) => reasons.extend(opened.iter().flat_map(|file| contents(&text, signatures(file, size)))),
         Err(why) => reasons.push(Reason::Unreadable { device: text.clone(), why }),
+    }
+    if reasons.is_empty() && opened.as_ref().is_ok_and(plain::holds_nothing) {
+        let what = format!("{text} ({size}, which holds zeros alone)");
+        return Judgement { what, destroys: false, consents: Vec::new(), reasons };
     }
     let what = format!("{text} ({size}, a file that is not Fathom's own)");
     let is_for_it = consent.is_some_and(|consent| consent.names_file(path));

@@ -139,3 +139,20 @@ fn fathoms_own_file_and_what_is_not_there_yet_need_no_consent() {
         assert_eq!(permit.consent, None);
     }
 }
+
+#[test]
+fn a_file_of_zeros_alone_needs_no_consent_but_is_refused_in_use_like_any_other() {
+    let own = Own::of(&vec![0; 3 << 20]);
+    let target = Target { name: "file".into(), kind: TargetKind::File(own.path.clone()) };
+    let judged = || judge(&SysRoot::real(), &target, None);
+    assert_eq!((judged().reasons, judged().destroys), (vec![], false));
+    let permit = permit(&SysRoot::real(), &target, None).expect("nothing is against it");
+    assert_eq!((permit.consent, permit.mark), (None, Some(crate::plain::Mark::Written)));
+    let open = std::fs::File::options().write(true).open(&own.path).expect("it is ours");
+    only(&judged().reasons, |reason| matches!(reason, Reason::OpenElsewhere { .. }));
+    std::os::unix::fs::FileExt::write_all_at(&open, b"x", 2 << 20).expect("it is ours");
+    drop(open);
+    only(&judged().reasons, |reason| matches!(reason, Reason::NoConsent { .. }));
+    std::fs::write(&own.path, "").expect("it is ours");
+    only(&judged().reasons, |reason| matches!(reason, Reason::NoConsent { .. }));
+}
