@@ -432,3 +432,17 @@ fn the_records_of_a_telemetry_file_are_what_is_written_and_read() {
         .saying(&["slow: the request at 4096 follows a pause"]);
     user.fathom("as iozone -s 1m -r 64k -Y none").with(2).saying(&["none: the trace cannot be read"]);
 }
+
+#[test]
+fn children_write_files_that_are_not_there_by_pwrite() {
+    let user = User::new();
+    let ended = user.fathom("as iozone -t 4 -i 9 -i 10 -r 1k -s 1m").done();
+    for line in ["for 4 pwrite writers \t=", "for 4 pread readers \t="] {
+        assert!(ended.out.contains(&format!("Children see throughput {line}")), "{}", ended.out);
+    }
+    let ended = user.fathom("as iozone -t 2 -i 11 -i 12 -r 4k -r 64k -s 1m elsewhere").done();
+    assert!(ended.out.contains("\tSelected test not available on the version.\n"), "{}", ended.out);
+    assert!(ended.out.contains("Each process writes a 1024 kByte file in 64 kByte records"), "{}", ended.out);
+    assert!(ended.out.contains("for  2 initial writers"), "{}", ended.out);
+    assert_eq!(user.files(), Vec::<String>::new());
+}

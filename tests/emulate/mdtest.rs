@@ -219,3 +219,19 @@ fn mdtest_writes_a_line_for_each_operation_on_a_file_of_each_task() {
         assert_eq!(written.filter(|name| name.ends_with(".csv")).count(), 8, "none of directories");
     }
 }
+
+#[test]
+fn a_directory_that_is_not_there_is_made_and_goes_again() {
+    let user = User::new();
+    let line = format!("as mdtest -n=10 -d {}", user.path("new").display());
+    let ended = user.fathom(&line).done();
+    assert!(table(&ended.out)["File creation"][0] > 0.0, "{}", ended.out);
+    assert_eq!(user.files(), Vec::<String>::new(), "what mdtest has made it removes");
+    // Without removing it stays, with what is in it; one above it is not made.
+    user.fathom(&format!("{line} -C")).done();
+    assert!(user.path("new").is_dir());
+    let deep = user.path("none/new");
+    user.fathom(&format!("as mdtest -n 10 -d {}", deep.display()))
+        .with(2)
+        .saying(&["no directory", "to create it in"]);
+}

@@ -26,6 +26,11 @@ const LINES: &[(&str, &[&str])] = &[
     ("sqlio -kR -mC -o4 x", &["`-o` contradicts it"]),
     ("sqlio -kR -t3 x", &["3 threads do not divide 64 columns"]),
     ("diskspd -c1M -yrevent x", &["`-yrevent` is not supported", "script"]),
+    (
+        "diskspd -c1M -d1 C:\\io.dat",
+        &["C:\\io.dat begins with a drive letter of Windows", "/mnt/test/io.dat"],
+    ),
+    ("sqlio -kW -s1 c:\\t.dat", &["c:\\t.dat begins with a drive letter of Windows", "/mnt/test/t.dat"]),
     ("diskspd -c1M -N x", &["`-N` is not supported"]),
     ("iometer /x", &["there is no option `/x`"]),
     ("iometer /c none.icf /r r.csv", &["none.icf", "cannot be read"]),

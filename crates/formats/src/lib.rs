@@ -58,6 +58,6 @@ pub use job_file::{JobFile, job_file, job_files, results_of};
 pub use output::{NoFigures, Output, outputs};
 pub use plan::quoted;
 pub use refusal::Refusal;
-pub use target::{DataFile, TargetInfo, TargetKind};
+pub use target::{DataFile, TargetInfo, TargetKind, windows_path};
 pub use tasks::{FileSystem, OP_HEAD, OpFile, op_line};
 pub use translated::TranslatedJob;

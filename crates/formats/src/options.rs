@@ -243,7 +243,7 @@ impl<T> Syntax<T> {
 
     /// The refusal of `option`, which the tool does not have.
     pub fn unknown(&self, option: &str) -> Refusal {
-        let known: Vec<&str> = self.rows().flat_map(Opt::spellings).collect();
+        let known: Vec<&str> = self.names().collect();
         Refusal::unknown(self.tool, option, &known)
     }
 
@@ -305,6 +305,11 @@ impl<T> Syntax<T> {
             }
         }
         Ok(())
+    }
+
+    /// The spellings of all options.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.rows().flat_map(Opt::spellings)
     }
 
     /// Whether there is an option of that name.

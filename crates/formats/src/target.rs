@@ -52,3 +52,38 @@ pub(crate) fn with_luns(mut names: Vec<String>) -> Vec<String> {
     }
     names
 }
+
+/// Why `name`, a path of Windows, is not measured here; `None` of any other name.
+///
+/// On other systems it would be a file of that name in the current directory, which nobody means.
+pub fn windows_path(name: &str) -> Option<String> {
+    let mut letters = name.chars();
+    let is_drive = letters.next().is_some_and(|letter| letter.is_ascii_alphabetic())
+        && letters.next() == Some(':')
+        && matches!(letters.next(), None | Some('\\' | '/'));
+    let what = match () {
+        () if is_drive => "begins with a drive letter",
+        () if name.starts_with(r"\\") => "is a device or a share",
+        () => return None,
+    };
+    let file = name.rsplit(['\\', '/', ':']).find(|part| !part.is_empty()).unwrap_or("test.dat");
+    Some(format!(
+        "{name} {what} of Windows, which this system does not have; give a path of this system, such as /mnt/test/{file}, or a \
+         device, such as /dev/sdX; ./{name} is a file of that name"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_windows_is_known_by_its_drive_or_its_two_strokes() {
+        for name in ["c:\\testfile.dat", "C:/x", "e:", "\\\\.\\PhysicalDrive1", "\\\\server\\share\\f"] {
+            assert!(windows_path(name).is_some_and(|why| why.starts_with(name)), "{name}");
+        }
+        for name in ["a:b", "./c:\\x", "/mnt/c:/x", "ab:\\x", "array:md3000", "null:", "nbd://h/x", "x", ""] {
+            assert_eq!(windows_path(name), None, "{name}");
+        }
+    }
+}

@@ -103,6 +103,40 @@ pub(crate) fn tasks_of(
     }
 }
 
+/// The arguments, an option and its value joined by `=` without it: `-b=256m` as `-b256m`.
+pub(crate) fn without_equals(arguments: &[String]) -> Vec<String> {
+    let one = |word: &String| {
+        let mut letters = word.chars();
+        match (letters.next(), letters.next(), letters.next()) {
+            (Some('-'), Some(letter), Some('=')) if letter.is_ascii_alphabetic() => {
+                format!("-{letter}{}", letters.as_str())
+            }
+            _ => word.clone(),
+        }
+    };
+    arguments.iter().map(one).collect()
+}
+
+/// A size in bytes, of whose unit the first letter counts alone: `4m`, `4mb`, `4 MiB`.
+pub(crate) fn size_of(text: &str) -> Option<u64> {
+    let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let (count, unit) = (&text[..text.len() - unit.len()], unit.trim());
+    match unit.chars().next() {
+        Some(first) if unit.chars().all(|letter| letter.is_ascii_alphabetic()) => match first {
+            'b' | 'B' => SIZES.read(count),
+            first => SIZES.read(&format!("{count}{first}")),
+        },
+        _ => SIZES.read(text),
+    }
+}
+
+/// A number that there is an int: a negative one is read too.
+pub(crate) fn seed_of(given: &Given<'_>) -> Result<u32, Refusal> {
+    let bits =
+        |seed: i64| u32::try_from(seed).ok().or_else(|| Some(i32::try_from(seed).ok()?.cast_unsigned()));
+    given.read(|text| bits(text.parse().ok()?), "a whole number of 32 bits")
+}
+
 /// Whole seconds, at most a day; `None` for 0.
 pub(crate) fn delay(given: &Given<'_>) -> Result<Option<Nanos>, Refusal> {
     let seconds = given.number(0..=86_400u32)?;
@@ -180,5 +214,24 @@ mod tests {
         assert_eq!(text, "1.50000000e-03,2.00000000e-05,2.048000e+08\n0.00000000e+00,0.00000000e+00,inf\n");
         let file = OpFile { prefix: "ops".into(), of: "File stat".into(), bytes: 1 };
         assert_eq!(file.name("00003.csv"), "ops-File stat-00003.csv");
+    }
+
+    #[test]
+    fn a_size_is_what_stands_before_the_first_letter_of_its_unit() {
+        for (text, bytes) in
+            [("4m", 4 << 20), ("4mb", 4 << 20), ("4 MiB", 4 << 20), ("512", 512), ("8b", 8), ("2Kx", 2048)]
+        {
+            assert_eq!(size_of(text), Some(bytes), "{text}");
+        }
+        for text in ["", "m", "4x", "-4m", "4m5"] {
+            assert_eq!(size_of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_equals_sign_parts_a_letter_from_its_value() {
+        let words = ["-b=256m", "-O", "summaryFormat=JSON", "--posix.odirect", "-s=2", "-a=POSIX", "-="];
+        let read = without_equals(&words.map(str::to_owned));
+        assert_eq!(read, ["-b256m", "-O", "summaryFormat=JSON", "--posix.odirect", "-s2", "-aPOSIX", "-="]);
     }
 }

@@ -19,6 +19,7 @@ use workload::plan::Slo;
 
 use super::fio_logs::FioLogs;
 use super::fio_programs::Programs;
+use super::fio_status::Status;
 use super::{Context, Scratch, fio_trigger};
 use crate::ending::{Ending, Failure};
 use crate::input::environment;
@@ -113,17 +114,21 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         programs.before()?;
     }
     print_head(&command)?;
+    let mut status = Status::of(&command, session.begun());
     let is_over = AtomicBool::new(false);
     let (recorded, pulled) = std::thread::scope(|scope| {
         let watch = fio_trigger::watch(scope, &command.wanted.trigger, &is_over);
-        let recorded = measured(&command, session, programs.as_ref());
+        let recorded = measured(&command, session, programs.as_ref(), status.as_mut());
         is_over.store(true, Ordering::Relaxed);
         (recorded, watch.and_then(|watch| watch.join().ok()).flatten())
     });
     let recorded = recorded?;
     let text = command.report(&recorded.run);
     match &command.wanted.file {
-        Some(path) => output::write_whole(path.as_ref(), &(command.head() + &text))?,
+        Some(path) => {
+            let before = status.map_or_else(|| Ok(String::new()), Status::finish)?;
+            output::write_whole(path.as_ref(), &(command.head() + &before + &text))?;
+        }
         None => print(&text)?,
     }
     for (name, log) in command.logs(&recorded.run) {
@@ -175,9 +180,17 @@ fn merge(merge: &Merge, targets: &[String]) -> Result<(), Failure> {
 }
 
 /// What the jobs did, or the search that `latency_target` asks for.
-fn measured(command: &Command, session: Session, programs: Option<&Programs>) -> Result<Recorded, Failure> {
+fn measured(
+    command: &Command,
+    session: Session,
+    programs: Option<&Programs>,
+    mut status: Option<&mut Status<'_>>,
+) -> Result<Recorded, Failure> {
     let Some(slo) = command.slo() else {
-        return Ok(session.measure(&mut |event| programs.iter().for_each(|programs| programs.hear(event))));
+        return Ok(session.measure(&mut |event| {
+            programs.iter().for_each(|programs| programs.hear(event));
+            status.iter_mut().for_each(|status| status.hear(event));
+        }));
     };
     // As fio's line of what is done, for who waits before a terminal.
     let is_watched = command.wanted.verbose || stderr_is_terminal();

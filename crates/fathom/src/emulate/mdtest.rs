@@ -1,7 +1,8 @@
 //! `fathom as mdtest -n … -d DIRECTORY`
 
-use std::fs::File;
-use std::io::Write;
+use std::fs::{DirBuilder, File};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::DirBuilderExt;
 
 use conduct::Event;
 use formats::Refusal;
@@ -19,12 +20,16 @@ use crate::session::ranks;
 use crate::terminal;
 
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
-    if let Some(ending) =
-        ranks::serve(|| context.ready("mdtest", &asked(arguments)?.translate(), Scratch::default()))
-    {
+    if let Some(ending) = ranks::serve(|| {
+        let command = asked(arguments)?;
+        // Whichever process comes first makes it; the first one removes it.
+        made_folder(&command)?;
+        context.ready("mdtest", &command.translate(), Scratch::default())
+    }) {
         return Ok(ending);
     }
     let command = asked(arguments)?;
+    let made = made_folder(&command)?;
     let details = command.printed.details.as_deref().map(new_file).transpose()?;
     let mut session = context.open("mdtest", &command.translate(), Scratch::default())?;
     let op_files = OpFiles::told_by(&mut session, command.op_files.is_some());
@@ -77,6 +82,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         let text = Tally::details_heading() + &text;
         file.write_all(text.as_bytes()).map_err(Failure::system(format!("writing {path}")))?;
     }
+    made.map_or(Ok(()), MadeFolder::removed)?;
     if let Some(what) = op_files.finish() {
         return Ok(Ending { code: 5, reason: what });
     }
@@ -146,10 +152,43 @@ fn usage(what: String) -> Failure {
 fn asked(arguments: &[String]) -> Result<Command, Failure> {
     let command = with_status(Command::parse(arguments, ranks::count())?)?;
     let is_array = arrays::address(std::slice::from_ref(&command.directory))?.is_some();
-    if !is_array && look(&command.directory)?.kind != LookKind::Directory {
-        return Err(usage(format!("{} is no directory; `-d` names one that is there", command.directory)));
+    if !is_array && !matches!(look(&command.directory)?.kind, LookKind::Directory | LookKind::NewFile) {
+        return Err(usage(format!(
+            "{} is no directory; `-d` names one, which is made if it is not there",
+            command.directory
+        )));
     }
     Ok(command)
+}
+
+/// The directory of `-d`, where it was not there before; as mdtest, which goes away with it where it removes what it made.
+struct MadeFolder<'a> {
+    path: &'a str,
+    goes: bool,
+}
+
+impl MadeFolder<'_> {
+    /// Removes it, unless it is to stay.
+    fn removed(self) -> Result<(), Failure> {
+        match self.goes {
+            true => std::fs::remove_dir(units::name::path(self.path))
+                .map_err(Failure::system(format!("removing the directory {}", self.path))),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Makes the directory of `-d` where it is not there; not those above it, as mdtest.
+fn made_folder(command: &Command) -> Result<Option<MadeFolder<'_>>, Failure> {
+    let path = command.directory.as_str();
+    if arrays::address(&[path.to_owned()])?.is_some() {
+        return Ok(None);
+    }
+    match DirBuilder::new().mode(0o775).create(units::name::path(path)) {
+        Ok(()) => Ok(Some(MadeFolder { path, goes: command.phases.remove })),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
+        Err(error) => Err(Failure::system(format!("making the directory {path}"))(error)),
+    }
 }
 
 /// The command with as many items of each task as the file of `-x` says, where none are made. Where the

@@ -13,6 +13,7 @@ mod diskspd;
 mod fio;
 mod fio_logs;
 mod fio_programs;
+mod fio_status;
 mod fio_trigger;
 mod hdparm;
 mod hdparm_query;

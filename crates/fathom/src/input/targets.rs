@@ -19,6 +19,9 @@ pub fn consents(given: &[String]) -> Result<Vec<Consent>, Failure> {
 
 /// What is known of a target before the plan for it is written. Nothing is opened for writing.
 pub fn look(target: &str) -> Result<Look, Failure> {
+    if let Some(why) = formats::windows_path(target) {
+        return Err(Failure::Usage(why));
+    }
     match arrays::address(&[target.to_owned()])? {
         None => Ok(Look::at(target)?),
         Some(address) => {

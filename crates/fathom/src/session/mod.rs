@@ -146,6 +146,11 @@ impl Session {
         self.world.targets()
     }
 
+    /// The run before anything of it is measured.
+    pub fn begun(&self) -> &record::Run {
+        self.recorder.run()
+    }
+
     /// Carries the plan out, and keeps the record after each point where there is a library.
     pub fn measure(self, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
         self.measured(watch, &mut conduct::run)

@@ -141,6 +141,11 @@ impl Recorder {
         self.judge = Some(judge);
     }
 
+    /// The run as far as it is recorded.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
     /// Keeps what `event` tells.
     pub fn hear(&mut self, event: &Event<'_>) {
         match event {

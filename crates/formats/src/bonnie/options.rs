@@ -176,7 +176,9 @@ const BOTH: &[Opt<Draft>] = &[
         Ok(())
     }),
     flag("-q", "says less", |draft| draft.command.quiet = true),
-    flag("-b", "flushes after each write", |draft| draft.command.sync_each = true),
+    flag("-b", "flushes after each write of the seeks, and each small file", |draft| {
+        draft.command.sync_each = true;
+    }),
     flag("-D", "reads and writes past the page cache", |draft| draft.command.direct = true),
     parsed("-u -g", "USER", "accepted without effect: the user does not change", |draft, given| {
         let user = given.value.split(':').next().unwrap_or_default();

@@ -169,3 +169,21 @@ fn the_phases_come_in_the_order_of_the_original() {
     let tests: Vec<Test> = names.iter().filter_map(|name| Test::of_phase(name)).collect();
     assert_eq!(tests, figures::TESTS.map(|(test, _)| test));
 }
+
+#[test]
+fn what_is_flushed_each_time_are_the_writes_of_the_seeks_and_small_files() {
+    for generation in [Generation::V103, Generation::V200] {
+        let job = job(generation, "-r 0 -s 10 -n 1 -b -d /mnt", &HERE).unwrap();
+        let flushes = |point: &Point| {
+            point
+                .workloads()
+                .iter()
+                .any(|workload| workload.durability.every.is_some())
+                .then(|| point.name.clone())
+        };
+        let each: Vec<String> = points(&job).iter().filter_map(flushes).collect();
+        assert_eq!(each, [Test::Seeks.phase()]);
+        let small = job.translated.plan.matches("\"each\"").count();
+        assert_eq!(small, 4, "{}", job.translated.plan);
+    }
+}

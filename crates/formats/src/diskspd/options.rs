@@ -4,9 +4,7 @@ mod values;
 
 use super::TOOL;
 use crate::Refusal;
-use crate::options::{
-    Given, Opt, Style, Syntax, alone, flag, ignored, number, optional, parsed, unsupported, usage,
-};
+use crate::options::{Given, Opt, Style, Syntax, alone, flag, number, optional, parsed, unsupported, usage};
 
 pub use values::{Access, Buffers, Format, Spread, Throughput};
 use values::{buffers, cpus, places, shares, size};
@@ -263,7 +261,20 @@ const OPTIONS: &[Opt<Draft>] = &[
         draft.command.notes.push(given.ignored("no dots are printed"));
         Ok(())
     }),
-    ignored("-x", "requests reach the kernel in the same way with and without it"),
+    optional(
+        "-x",
+        "WAY",
+        "how requests reach the kernel, which is the same in every case: `k`, `p`",
+        |draft, given| match given.value {
+            "" | "k" | "p" => {
+                let why = "requests reach the kernel in the same way with and without it";
+                draft.command.notes.push(given.ignored(why));
+                Ok(())
+            }
+            "s" => Err(given.unsupported("a thread has one request at a time with -o1")),
+            _ => Err(given.wrong("`k` or `p`, or nothing")),
+        },
+    ),
     parsed("-e", "EVENTS", "changes nothing: there are no such events here", |draft, given| {
         draft
             .command

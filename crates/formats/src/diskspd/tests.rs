@@ -147,3 +147,13 @@ fn throughput_mapping_and_requests_of_a_thread_are_as_said() {
     assert!(parse("-Sum x").is_err());
     assert!(parse("-Rpxml x").unwrap().only_profile && parse("-Rp x").unwrap().only_profile);
 }
+
+#[test]
+fn the_way_to_the_kernel_changes_nothing() {
+    let parse = |line: &str| parse(line).map(|command| command.notes);
+    for way in ["-x", "-xk", "-xp"] {
+        let notes = parse(&format!("-b4K -d1 {way} f")).unwrap();
+        assert!(notes.iter().any(|note| note.starts_with(&format!("`{way}` changes nothing"))), "{notes:?}");
+    }
+    assert!(parse("-b4K -d1 -xs f").is_err() && parse("-b4K -d1 -xq f").is_err());
+}

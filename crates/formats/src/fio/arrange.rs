@@ -114,7 +114,9 @@ pub(super) fn arrange(jobs: &[Job], name: &str, origin: &str, salt: u32) -> Resu
     // What a job asks for and does not get stays with the record, in the text of its plan.
     let told: String =
         notes.iter().map(|note| format!("# {}\n", note.replace(char::is_control, " "))).collect();
-    let unlink = jobs.iter().all(|job| job.files.unlink);
+    // What goes nowhere has no file that would stay.
+    let goes_nowhere = |job: &Job| job.engine.name == "null" && !job.creates_only;
+    let unlink = jobs.iter().all(|job| job.files.unlink || goes_nowhere(job));
     Ok(Arrangement {
         translated: TranslatedJob { plan: told + &plan.text(), targets, notes },
         phases,

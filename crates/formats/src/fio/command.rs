@@ -10,7 +10,7 @@ use super::TOOL;
 use super::arrange::{self, Arrangement};
 use super::ini;
 use super::job::Job;
-use super::options;
+use super::options::{self, Known};
 use super::pace::asks_nothing;
 use super::section::{Origin, Section, Setting};
 use super::value::{self, Bare};
@@ -242,18 +242,26 @@ pub(super) fn jobs(sections: &[Section], environment: &JobEnvironment<'_>) -> Re
     Ok(jobs)
 }
 
-/// Gives jobs that ask no storage the target of the others, since nothing that works is joined with a place for nothing.
+/// Gives jobs that ask no storage the target of the others, since nothing that works is joined with a place for nothing; where
+/// none of them works, all the largest place for nothing.
 fn settle(jobs: &mut [Job]) -> Result<(), Refusal> {
-    let works = jobs.iter().find(|job| !asks_nothing(&job.options));
+    let goes_nowhere = |job: &Job| job.files.of_clone.iter().flatten().all(|name| name.starts_with("null:"));
+    let is_idle = |job: &Job| asks_nothing(&job.options) || goes_nowhere(job);
+    let works = jobs.iter().find(|job| !is_idle(job));
     let Some(target) = works.and_then(|job| job.files.of_clone.first()?.first().cloned()) else {
+        let largest =
+            jobs.iter().max_by_key(|job| job.files.known_size).map(|job| job.files.of_clone[0].clone());
+        jobs.iter_mut().for_each(|job| job.goes_to(largest.as_ref().expect("it is one of them")));
         return Ok(());
     };
-    for job in jobs.iter_mut().filter(|job| asks_nothing(&job.options)) {
+    for job in jobs.iter_mut().filter(|job| is_idle(job)) {
         if target.starts_with("array:") {
-            let setting = job.options.get("ioengine").expect("it burns");
-            return Err(setting.unsupported("a virtual array's client has no other work; leave the job out"));
+            return Err(job.origin.refuse(format!(
+                "a virtual array's client has no other work; leave job `{}` out",
+                job.name
+            )));
         }
-        job.files.of_clone.iter_mut().for_each(|names| *names = vec![target.clone()]);
+        job.asks_nothing_of(&target);
     }
     Ok(())
 }
@@ -316,10 +324,16 @@ const OPTIONS: &[Opt<Line>] = &[
         line.wanted.terse_version = narrow::<u8>(given.number(2..=5_u32)?);
         Ok(())
     }),
-    parsed("--status-interval", "TIME", "changes nothing: one report is printed, at the end", |line, _| {
-        line.notes.push("--status-interval: one report is printed, at the end".into());
-        Ok(())
-    }),
+    parsed(
+        "--status-interval",
+        "TIME",
+        "a report of what was done so far after each such time",
+        |line, given| {
+            let every = value::time_ns(given.value, Bare::Seconds).map_err(|want| given.wrong(want))?;
+            line.wanted.status_every_ns = (every > 0).then_some(every);
+            Ok(())
+        },
+    ),
     optional("--bandwidth-log", "NAME", "the bandwidth of all jobs together goes to logs", |line, given| {
         let name = if given.value.is_empty() { "agg" } else { given.value };
         line.wanted.all_bandwidth = Some(name.into());
@@ -369,6 +383,34 @@ const OPTIONS: &[Opt<Line>] = &[
         Ok(())
     }),
 ];
+
+/// Whether `next`, the argument behind the option, is its value. What fio would then refuse, a switch that is said with a blank
+/// and an option that may stand alone before another one, is read as it is meant.
+fn takes_next(known: Known, next: &str) -> bool {
+    match known.bare {
+        true if known.is_switch => matches!(next, "0" | "1"),
+        true => !next.starts_with("--"),
+        false => true,
+    }
+}
+
+/// The option that `typed` is or begins alone, as getopt_long_only(3) reads it; `typed` itself where it is none.
+fn whole_name(typed: &str) -> Result<&str, Refusal> {
+    if options::find(typed).is_some() || SYNTAX.has(&format!("--{typed}")) || typed.is_empty() {
+        return Ok(typed);
+    }
+    let own = SYNTAX.names().filter_map(|name| name.strip_prefix("--"));
+    let fits: Vec<&'static str> =
+        own.chain(options::spellings()).filter(|name| name.starts_with(typed)).collect();
+    match fits[..] {
+        [] => Ok(typed),
+        [one] => Ok(one),
+        _ => {
+            let all = fits.iter().map(|name| format!("--{name}")).collect::<Vec<_>>().join(", ");
+            Err(Refusal::usage(TOOL, format!("`--{typed}` is short for several options: {all}")))
+        }
+    }
+}
 
 /// The sections of job files as options of a command line, as `--showcmd` prints them.
 fn as_words(files: &[Vec<Section>]) -> String {
@@ -429,20 +471,15 @@ impl Line {
                 self.files.push(argument.clone());
                 continue;
             };
-            let (name, value) = split(option);
+            let (typed, value) = split(option);
+            let name = whole_name(typed)?;
             let own = format!("--{name}");
             if SYNTAX.has(&own) {
                 SYNTAX.named(self, &own, value, &mut rest)?;
                 continue;
             }
-            // A value may also follow as an argument of its own, where the option needs one, or is a switch.
             let known = options::find(name);
-            let is_value = |next: &&String| match known {
-                // The name of a log may be left out in a job file alone.
-                Some(known) if known.name.ends_with("_log") => !next.starts_with("--"),
-                Some(known) if known.bare => matches!(next.as_str(), "0" | "1"),
-                known => known.is_some(),
-            };
+            let is_value = |next: &&String| known.is_some_and(|known| takes_next(known, next));
             let value = value.or_else(|| rest.next_if(is_value).map(String::as_str));
             self.job_option(name, value)?;
         }

@@ -91,13 +91,22 @@ pub(super) fn engines_told(name: &str) -> String {
     }
 }
 
+/// The engine that the job has, by the one name that fio has for it.
+pub(super) fn name_of(options: &Options) -> &str {
+    match options.text("ioengine") {
+        None => "psync",
+        Some("aio" | "linuxaio") => "libaio",
+        Some(name) => name,
+    }
+}
+
 pub(super) fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal> {
-    let asked = options.text("ioengine").unwrap_or("psync");
+    let asked = name_of(options);
     let (name, is_deep) = match asked {
         "sync" | "psync" | "vsync" | "pvsync" => ("pread", false),
         "pvsync2" => ("preadv2", false),
         "io_uring" => ("io_uring", true),
-        "libaio" | "linuxaio" | "posixaio" => {
+        "libaio" | "posixaio" => {
             notes.push(format!("ioengine={asked} runs on io_uring, or by threads where that is not allowed"));
             ("auto", true)
         }

@@ -77,11 +77,12 @@ impl Command {
     }
 }
 
-/// `exec_prerun` and `exec_postrun`, whose output goes to a file, as fio's does.
+/// `exec_prerun` and `exec_postrun`, whose output goes to a file, as fio's does: that of the last command of them, also where it
+/// says itself where its output goes.
 fn shell(job: &Job, option: &str, when: &str, load: usize) -> Option<Execution> {
     let command = job.options.text(option).filter(|command| !command.is_empty())?;
     let file = in_shell(&format!("{}.{when}.txt", job.name.replace('/', "_")));
-    Some(Execution { command: format!("{{ {command}\n}} > {file} 2>&1"), load, grace_s: 0 })
+    Some(Execution { command: format!("{command} > {file} 2>&1"), load, grace_s: 0 })
 }
 
 /// The program of `ioengine=exec` with its arguments, in which `%r` is the runtime in seconds and `%n` the job.

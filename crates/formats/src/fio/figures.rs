@@ -13,6 +13,7 @@ use units::convert::truncated;
 
 use super::steady::Attained;
 use super::unified::Unified;
+use super::value::KbBase;
 use crate::point::is_in_order;
 
 /// fio's own list.
@@ -56,6 +57,8 @@ pub(super) struct Entry {
     pub failed: Option<(u64, i32)>,
     /// Zones that its writes reset; `None` where it has none.
     pub zone_resets: Option<u64>,
+    /// By what large figures are divided first.
+    pub base: KbBase,
 }
 
 /// A latency that a part of the requests is to keep.
@@ -247,6 +250,7 @@ impl Entry {
             queue: workloads.iter().map(|each| each.spec.depth).max().unwrap_or(1),
             together: together(workloads),
             zone_resets: zone_resets(workloads),
+            base: KbBase::Binary,
         }
     }
 

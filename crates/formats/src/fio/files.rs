@@ -1,12 +1,14 @@
 //! Which files the clones of a job use, and in which order they visit several.
 
+use units::Bytes;
 use units::convert::narrow;
 
-use crate::{JobEnvironment, NamedKind, Refusal};
+use crate::{JobEnvironment, NamedKind, Refusal, windows_path};
 
 use super::access::Rw;
 use super::section::Origin;
 use super::settings::Options;
+use super::value::Amount;
 
 /// Files of a job.
 #[derive(Clone, Debug)]
@@ -43,6 +45,9 @@ pub(super) enum Service {
     /// The next one when one is done.
     Sequential,
 }
+
+/// How large `null:` is where nothing says so.
+const NOTHING: u64 = 1 << 40;
 
 /// More files are no list of targets.
 const MOST: usize = 65_535;
@@ -86,11 +91,13 @@ impl Files {
         };
         let everywhere = |names: Vec<String>| vec![names; clones as usize];
         if is_null {
-            return Ok(Files {
-                of_clone: everywhere(vec!["null:".into()]),
-                known_size: Some(1 << 40),
-                ..base
-            });
+            let size = match options.amount("size")? {
+                Some(Amount::Bytes(size)) => size.max(NOTHING),
+                _ => NOTHING,
+            };
+            let name =
+                if size == NOTHING { "null:".into() } else { format!("null:{}", Bytes::new(size).exact()) };
+            return Ok(Files { of_clone: everywhere(vec![name]), known_size: Some(size), ..base });
         }
         if !environment.targets.is_empty() {
             let names = environment.targets.to_vec();
@@ -111,7 +118,13 @@ impl Files {
             return base.named(vec![setting.value.clone()], &[], clones, environment);
         }
         let folders = options.text("directory").map(split).unwrap_or_default();
+        if let Some(why) = folders.iter().find_map(|name| windows_path(name)) {
+            return Err(options.get("directory").expect("it names them").wrong(why));
+        }
         if let Some(setting) = options.get("filename") {
+            if let Some(why) = split(&setting.value).iter().find_map(|name| windows_path(name)) {
+                return Err(setting.wrong(why));
+            }
             let is_folder = |name: &String| (environment.kind)(name) == Some(NamedKind::Directory);
             if let Some(folder) = split(&setting.value).iter().find(|name| is_folder(name)) {
                 return Err(

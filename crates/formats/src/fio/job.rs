@@ -21,7 +21,7 @@ use super::value::Amount;
 
 #[derive(Clone, Debug)]
 pub(super) struct Job {
-    /// What it is called in reports: `name=`, or its section.
+    /// What it is called in reports: `name=` of its own, or its section.
     pub name: String,
     /// Its section, after which its files are called.
     pub section: String,
@@ -85,8 +85,8 @@ impl Job {
         let options = Options::of(globals, section)?;
         check_bounds(&options)?;
         let mut notes = Vec::new();
-        // A name stands on one line in tables.
-        let name = options.text("name").unwrap_or(&section.name).replace(char::is_control, " ");
+        // A name stands on one line in tables, and one of all jobs is none of a job: fio calls each after its section.
+        let name = options.own_text("name").unwrap_or(&section.name).replace(char::is_control, " ");
         // What burns processor time moves nothing, whatever rw says.
         let rw = if asks_nothing(&options) { Rw::READS } else { Rw::read(&options)? };
         let sizes = access::sizes(&options, rw, &mut notes)?;
@@ -229,6 +229,21 @@ impl Job {
 }
 
 impl Job {
+    /// Has every clone use the files of these names.
+    pub(super) fn goes_to(&mut self, names: &[String]) {
+        self.files.of_clone.iter_mut().for_each(|of| *of = names.to_vec());
+        self.halves.iter_mut().flat_map(|halves| halves.iter_mut()).for_each(|half| half.goes_to(names));
+    }
+
+    /// Gives a job whose requests go nowhere `target` of other jobs, where nothing of it is read or written, however much of it
+    /// there is.
+    pub(super) fn asks_nothing_of(&mut self, target: &str) {
+        self.goes_to(&[target.to_owned()]);
+        let halves = self.halves.iter_mut().flat_map(|halves| halves.iter_mut());
+        halves.for_each(|half| half.region = tree::WHOLE);
+        self.region = tree::WHOLE;
+    }
+
     /// How far its clones come in the file of that name; `None` where they do not use it, or nothing says so.
     pub(super) fn reaches_in(&self, file: &str) -> Option<u64> {
         if !self.region.sizes.is_empty() {
@@ -244,6 +259,8 @@ impl Job {
         else {
             return None;
         };
+        // The file has the part of a block as well that no request is for.
+        let span = self.region.laid.unwrap_or(span).max(span);
         let moved = if self.files.shared { self.region.increment.saturating_mul(last as u64) } else { 0 };
         let reached = offset.saturating_add(moved).saturating_add(span);
         Some(self.region.end.map_or(reached, |end| reached.min(end)))

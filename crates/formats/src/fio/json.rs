@@ -10,6 +10,7 @@ use units::convert::truncated;
 use super::figures::{self, Direction, Entry, Samples};
 use super::steady::Attained;
 use super::unified::Unified;
+use super::wanted::VERSION;
 
 /// A value that keeps its order and prints as fio prints it.
 pub(super) enum Json {
@@ -31,6 +32,8 @@ pub(super) struct Report {
     pub bins: bool,
     /// What the jobs ask for and do not get.
     pub notes: Vec<String>,
+    /// Whether every job says `disk_util=0`, so that nothing is told of devices.
+    pub without_disks: bool,
 }
 
 impl Report {
@@ -39,6 +42,11 @@ impl Report {
         figures::share_out(&mut entries);
         Report { entries, ..Report::default() }
     }
+
+    /// The devices that are told of.
+    pub(super) fn disks(&self, run: &Run) -> Vec<Disk> {
+        if self.without_disks { Vec::new() } else { disks(run) }
+    }
 }
 
 /// The document, with its last line ended.
@@ -46,7 +54,7 @@ pub(super) fn document(run: &Run, report: &Report) -> String {
     let ended = run.ended.as_deref().unwrap_or(&run.started);
     let seconds = figures::epoch_seconds(ended).unwrap_or(0);
     let mut keys = vec![
-        entry("fio version", Json::Text(version(run))),
+        entry("fio version", Json::Text(VERSION.into())),
         entry("timestamp", Json::Count(seconds)),
         entry("timestamp_ms", Json::Count(seconds * 1000)),
         entry("time", Json::Text(figures::ctime(ended))),
@@ -56,7 +64,7 @@ pub(super) fn document(run: &Run, report: &Report) -> String {
     }
     let jobs = report.entries.iter().map(|entry| job(entry, report.bins)).collect();
     keys.push(entry("jobs", Json::List(jobs)));
-    keys.push(entry("disk_util", Json::List(disks(run).iter().map(Disk::json).collect())));
+    keys.push(entry("disk_util", Json::List(report.disks(run).iter().map(Disk::json).collect())));
     keys.push(entry("fathom", fathom(run, report)));
     let mut text = String::new();
     Json::Object(keys).print(&mut text, 0);
@@ -68,16 +76,12 @@ pub(super) fn document(run: &Run, report: &Report) -> String {
 fn fathom(run: &Run, report: &Report) -> Json {
     let texts = |all: &mut dyn Iterator<Item = String>| Json::List(all.map(Json::Text).collect());
     Json::Object(vec![
+        entry("program", Json::Text(run.tool.name.clone())),
         entry("version", Json::Text(run.tool.version.clone())),
         entry("run", Json::Text(run.id.clone())),
         entry("notes", texts(&mut report.notes.iter().cloned())),
         entry("findings", texts(&mut run.findings.iter().map(|finding| finding.sentence.clone()))),
     ])
-}
-
-/// What stands where fio has its own version.
-pub(super) fn version(run: &Run) -> String {
-    format!("{}-{}", run.tool.name, run.tool.version)
 }
 
 fn entry(key: &str, value: Json) -> (String, Json) {
@@ -250,7 +254,7 @@ pub(super) struct Disk {
 }
 
 /// The devices that were asked.
-pub(super) fn disks(run: &Run) -> Vec<Disk> {
+fn disks(run: &Run) -> Vec<Disk> {
     let mut disks: Vec<Disk> = Vec::new();
     for point in figures::loads(run) {
         for device in point.devices.iter().filter(|device| device.relation == "target") {

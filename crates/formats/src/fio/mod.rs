@@ -8,6 +8,7 @@ mod arrange;
 mod checks;
 mod command;
 mod commands;
+mod depths;
 mod distribution;
 mod draw;
 mod engine;

@@ -30,8 +30,18 @@ pub(super) struct Known {
     pub name: &'static str,
     /// Whether it may stand without a value, and then means yes.
     pub bare: bool,
+    /// Whether an argument behind it is never its value, as fio reads a command line.
+    pub is_switch: bool,
     pub verdict: Verdict,
 }
+
+/// Options whose value is only one that stands in the same argument. All others of fio's have theirs in the next one where
+/// there is no `=` (`required_argument` of getopt).
+///
+/// Source: what fio 3.33 tells of types by `--cmdhelp` and `--enghelp`, "empty or boolean value".
+const SWITCHES: &str = "bs_unaligned norandommap thread time_based stonewall exitall new_group group_reporting exitall_on_error \
+                        zero_buffers verify_only refill_buffers threads hipri fixedbufs registerfiles sqthread_poll \
+                        userspace_reap listen pingpong";
 
 /// Options of which the same becomes.
 struct Row {
@@ -47,8 +57,15 @@ pub(super) fn find(name: &str) -> Option<Known> {
         let spelled =
             row.names.split(' ').find(|option| option.split('=').any(|spelling| spelling == name))?;
         let name = spelled.split('=').next()?;
-        Some(Known { name, bare: row.bare, verdict: row.verdict })
+        let is_switch = SWITCHES.split(' ').any(|switch| switch == name);
+        Some(Known { name, bare: row.bare, is_switch, verdict: row.verdict })
     })
+}
+
+/// All spellings of options that are not refused.
+pub(super) fn spellings() -> impl Iterator<Item = &'static str> {
+    let served = TABLE.iter().filter(|row| !matches!(row.verdict, Unsupported { .. }));
+    served.flat_map(|row| row.names.split([' ', '=']))
 }
 
 /// What becomes of the option of that name, in the form of fio's `--cmdhelp`; of all of them for `all` or nothing. `None`
@@ -387,6 +404,14 @@ mod tests {
         let before = all.len();
         all.dedup();
         assert_eq!(all.len(), before);
+    }
+
+    #[test]
+    fn every_switch_is_an_option_that_may_stand_alone() {
+        for name in SWITCHES.split(' ') {
+            let known = find(name).unwrap_or_else(|| panic!("{name}"));
+            assert!(known.is_switch && known.bare, "{name}");
+        }
     }
 
     #[test]

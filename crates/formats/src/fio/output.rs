@@ -173,7 +173,9 @@ impl Command {
     fn entries(&self, run: &Run) -> Report {
         let entries = self.jobs_of(run).into_iter().map(|(entry, _)| entry).collect();
         let globals = self.jobs.last().map(|job| job.options.of_all()).unwrap_or_default();
-        Report { globals, notes: self.translated().notes.clone(), ..Report::of(entries) }
+        let without_disks = self.jobs.iter().all(|job| job.options.flag("disk_util") == Ok(Some(false)));
+        let notes = self.translated().notes.clone();
+        Report { globals, notes, without_disks, ..Report::of(entries) }
     }
 
     /// The entries of a report, each with the number of its first job.
@@ -203,6 +205,9 @@ impl Command {
                     entry.error = job.checks.error(&entry);
                 }
                 entry.unified = job.unified;
+                if let Some(counts) = super::depths::refilled(job, entry.jobs, entry.requests()) {
+                    entry.together.in_flight = counts;
+                }
                 entries.push((entry, each.job));
             }
         }
@@ -223,6 +228,7 @@ impl Command {
         entry.options = job.options.own();
         entry.percentiles = percentiles(job);
         forget_times(job, &mut entry);
+        entry.base = job.options.base;
         entry.target = target(job, run);
         entry.steady = job.steady.map(|rule| Attained::of(rule, &entry));
         let goes_on =

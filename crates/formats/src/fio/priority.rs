@@ -134,8 +134,8 @@ fn sized(options: &Options, entry: &str, op: usize, plain: [u64; 3]) -> Result<O
 fn check_engine(options: &Options) -> Result<(), Refusal> {
     let names = ["cmdprio_bssplit", "cmdprio_percentage"];
     let setting = names.iter().find_map(|name| options.get(name)).expect("one of them has a value");
-    match options.text("ioengine") {
-        Some("io_uring" | "libaio" | "linuxaio") => Ok(()),
+    match super::engine::name_of(options) {
+        "io_uring" | "libaio" => Ok(()),
         _ => Err(setting.unsupported("it goes with ioengine=libaio or io_uring, as in fio")),
     }
 }
@@ -146,10 +146,8 @@ fn flags_fit(options: &Options) -> Result<(), Refusal> {
         let is_on = options.flag(name)? == Some(true);
         Ok(options.get(name).filter(|_| is_on))
     };
-    let passes = matches!(
-        options.text("ioengine"),
-        Some("pvsync2" | "io_uring" | "libaio" | "linuxaio" | "null" | "cpp_null")
-    );
+    let engine = super::engine::name_of(options);
+    let passes = matches!(engine, "pvsync2" | "io_uring" | "libaio" | "null" | "cpp_null");
     for name in ["atomic", "nowait", "uncached"] {
         if let (Some(setting), false) = (set(name)?, passes) {
             return Err(setting.unsupported("it goes with ioengine=pvsync2, libaio or io_uring, as in fio"));

@@ -20,6 +20,9 @@ pub(super) struct Region {
     pub span: Option<Amount>,
     /// Where each file ends, as `filesize` says, also for a clone that begins further on.
     pub end: Option<u64>,
+    /// What `size` says of each file, also where no whole number of requests fits it: the file is as large. `None` where it
+    /// says nothing in bytes.
+    pub laid: Option<u64>,
     /// Of all files of a clone, where it is known.
     pub total: Option<u64>,
     /// Of each file of a clone, where they are not equally large; empty otherwise.
@@ -75,7 +78,7 @@ fn unequal(options: &Options, files: &Files, rw: Rw, sizes: Vec<u64>) -> Result<
         }
     }
     let total = Some(sizes.iter().copied().fold(0, u64::saturating_add));
-    Ok(Region { offset: Amount::Bytes(0), increment: 0, span: None, end: None, total, sizes })
+    Ok(Region { offset: Amount::Bytes(0), increment: 0, span: None, end: None, laid: None, total, sizes })
 }
 
 /// Whether a name is that of a file, which can grow.
@@ -176,5 +179,9 @@ pub(super) fn region(options: &Options, files: &Files, rw: Rw, ends: (u64, u64))
         return Err(refuse(options, "offset", "with several files it wants file_service_type=roundrobin"));
     }
     let total = total.map(|each_file| each_file.saturating_mul(each));
-    Ok(Region { offset, increment, span, end: filesize, total, sizes: Vec::new() })
+    let laid = match (filesize, size) {
+        (None, Some(Amount::Bytes(size))) if size > 0 => Some(size / each),
+        _ => None,
+    };
+    Ok(Region { offset, increment, span, end: filesize, laid, total, sizes: Vec::new() })
 }

@@ -62,6 +62,12 @@ impl Options {
         said(&self.settings[self.globals..])
     }
 
+    /// What this job says itself, whatever holds for all jobs.
+    pub(super) fn own_text(&self, name: &str) -> Option<&str> {
+        let own = self.settings[self.globals..].iter().rev();
+        own.into_iter().find(|setting| setting.known.name == name).map(|setting| setting.value.as_str())
+    }
+
     /// The setting that holds.
     pub(super) fn get(&self, name: &str) -> Option<&Setting> {
         self.settings.iter().rev().find(|setting| setting.known.name == name)

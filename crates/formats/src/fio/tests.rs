@@ -252,7 +252,10 @@ fn a_name_for_reports_does_not_name_the_files() {
     let translated = translate(&text);
     assert_eq!(translated.targets, ["a.0.0", "b.0.0"]);
     let names: Vec<String> = phases(&text)[0].iter().map(|workload| workload.name.clone()).collect();
-    assert_eq!(names, ["all", "all (2)"]);
+    // One of all jobs is none of a job's, and one of its own is.
+    assert_eq!(names, ["a", "b"]);
+    let names = |text: &str| phases(text)[0].iter().map(|each| each.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&format!("[global]\nname=all\nrw=read\n{TIMED}[a]\nname=mine\n[b]\n")), ["mine", "b"]);
 }
 
 #[test]

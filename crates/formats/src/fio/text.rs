@@ -8,8 +8,10 @@ use units::convert::truncated;
 
 use super::figures::{self, Direction, Entry};
 use super::job::Job;
-use super::json::{self, Report};
+use super::json::{Disk, Report};
 use super::unified::Unified;
+use super::value::KbBase;
+use super::wanted::VERSION;
 
 /// What fio says of its jobs before they start.
 pub(super) fn head(jobs: &[Job]) -> String {
@@ -20,10 +22,11 @@ pub(super) fn head(jobs: &[Job]) -> String {
         let size = |op: usize| {
             let sizes = job.sizes[op].iter().map(|(size, _)| *size);
             let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
-            format!("{least}B-{most}B")
+            let told = |size: u64| short(size, 4, job.options.base.thousands()[0], "B");
+            format!("{}-{}", told(least), told(most))
         };
-        let (rw, engine) =
-            (job.options.text("rw").unwrap_or("read"), job.options.text("ioengine").unwrap_or("psync"));
+        let rw = direction_name(job.options.text("rw").unwrap_or("read"));
+        let engine = super::engine::name_of(&job.options);
         let depth = job.options.text("iodepth").unwrap_or("1");
         let (reads, writes, trims) = (size(0), size(1), size(2));
         let _ = writeln!(
@@ -46,8 +49,16 @@ pub(super) fn head(jobs: &[Job]) -> String {
     };
     let started = [counted(sum(true), "thread", "threads"), counted(sum(false), "process", "processes")];
     let started = started.into_iter().flatten().collect::<Vec<_>>().join(" and ");
-    let _ = writeln!(text, "{}\nStarting {started}", super::wanted::VERSION);
+    let _ = writeln!(text, "{VERSION}\nStarting {started}");
     text
+}
+
+/// fio's one word for what `rw` says.
+fn direction_name(said: &str) -> &str {
+    match said.split(':').next().unwrap_or(said) {
+        "readwrite" => "rw",
+        name => name,
+    }
 }
 
 pub(super) fn report(run: &Run, report: &Report) -> String {
@@ -57,7 +68,7 @@ pub(super) fn report(run: &Run, report: &Report) -> String {
         job(&mut text, run, entry);
     }
     groups(&mut text, &report.entries);
-    disks(&mut text, run);
+    disks(&mut text, &report.disks(run));
     text
 }
 
@@ -136,7 +147,8 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
         let (name, value) = (steady.name(), steady.value());
         let mean = |all: &[f64]| truncated::<u64>(all.iter().sum::<f64>() / all.len().max(1) as f64);
         let (bytes, iops) = (mean(&steady.bytes), mean(&steady.iops));
-        let bandwidth = format!("{}/s ({}/s)", short(bytes, 4, 1024, "B"), short(bytes, 4, 1000, "B"));
+        let [own, other] = entry.base.thousands().map(|thousand| short(bytes, 4, thousand, "B"));
+        let bandwidth = format!("{own}/s ({other}/s)");
         let _ = writeln!(
             text,
             "  steadystate  : attained={attained}, bw={bandwidth}, iops={iops}, {name}: {value}"
@@ -146,15 +158,16 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
 
 fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
     let (bw, runtime) = (of.bytes_per_second(), of.runtime_ms);
+    let [own, other] = entry.base.thousands();
     let resets = entry.zone_resets.filter(|_| name.trim() == "write");
     let resets = resets.map(|resets| format!("; {resets} zone resets")).unwrap_or_default();
     let _ = writeln!(
         text,
         "  {name}: IOPS={}, BW={}/s ({}/s)({}/{runtime}msec){resets}",
         short(truncated::<u64>(of.per_second()), 4, 1000, ""),
-        short(bw, 4, 1024, "B"),
-        short(bw, 4, 1000, "B"),
-        short(of.bytes, 4, 1024, "B"),
+        short(bw, 4, own, "B"),
+        short(bw, 4, other, "B"),
+        short(of.bytes, 4, own, "B"),
     );
     for (label, latency) in [("slat", &of.slat), ("clat", &of.clat), (" lat", &of.lat)] {
         times(text, label, latency);
@@ -166,8 +179,7 @@ fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
         percentiles(text, "lat", &of.lat, &entry.percentiles.list);
     }
     if !of.bandwidth.0.is_empty() {
-        let large = of.bandwidth.least() > 100_000;
-        let (unit, scale) = if large { ("MiB", 1024.0) } else { ("KiB", 1.0) };
+        let (unit, scale) = bandwidth_unit(of.bandwidth.mean(), entry.base);
         let _ = writeln!(
             text,
             "   bw ({unit:>5}/s): min={:5}, max={:5}, per={:3.2}%, avg={:5.2}, stdev={:5.2}, samples={}",
@@ -190,6 +202,16 @@ fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
             of.rate.0.len()
         );
     }
+}
+
+/// The unit in which bandwidths whose mean is so many KiB/s are told, and how many KiB it has.
+fn bandwidth_unit(mean: f64, base: KbBase) -> (&'static str, f64) {
+    let (kilo, names) = match base {
+        KbBase::Binary => (1024.0, ["KiB", "MiB"]),
+        KbBase::Decimal => (1000.0, ["kB", "MB"]),
+    };
+    let scale = kilo / 1024.0;
+    if mean / scale > kilo * kilo { (names[1], scale * kilo) } else { (names[0], scale) }
 }
 
 /// The line of a latency; none where there is nothing.
@@ -296,7 +318,8 @@ fn groups(text: &mut String, entries: &[Entry]) {
             let (least, most) = (bandwidths().min().unwrap_or(0), bandwidths().max().unwrap_or(0));
             let (sum, bytes): (u64, u64) = (bandwidths().sum(), all.iter().map(|of| of.bytes).sum());
             let times = || all.iter().map(|of| of.runtime_ms);
-            let both = |value: u64| (short(value, 4, 1024, "B"), short(value, 4, 1000, "B"));
+            let [own, other] = of_group[0].base.thousands();
+            let both = |value: u64| (short(value, 4, own, "B"), short(value, 4, other, "B"));
             let ((sum, sum_si), (least, least_si), (most, most_si)) = (both(sum), both(least), both(most));
             let (io, io_si) = both(bytes);
             let _ = writeln!(
@@ -311,8 +334,7 @@ fn groups(text: &mut String, entries: &[Entry]) {
     }
 }
 
-fn disks(text: &mut String, run: &Run) {
-    let disks = json::disks(run);
+fn disks(text: &mut String, disks: &[Disk]) {
     if disks.is_empty() {
         return;
     }
@@ -344,7 +366,7 @@ pub(super) fn terse(run: &Run, report: &Report, version: u8) -> String {
         let mut fields: Vec<String> = match version {
             // The oldest has neither the tool nor, after the name, anything but the group and the error.
             2 => vec!["2".into(), entry.name.clone()],
-            version => vec![version.to_string(), json::version(run), entry.name.clone()],
+            version => vec![version.to_string(), VERSION.into(), entry.name.clone()],
         };
         fields.extend([entry.group.to_string(), entry.error.to_string()]);
         // Version 3 alone has no trims.
@@ -369,7 +391,7 @@ pub(super) fn terse(run: &Run, report: &Report, version: u8) -> String {
         for unit in [1000, 1_000_000] {
             fields.extend(figures::table(entry, unit).iter().map(|(_, part)| format!("{part:3.2}%")));
         }
-        for disk in json::disks(run).into_iter().filter(|_| version > 2) {
+        for disk in report.disks(run).into_iter().filter(|_| version > 2) {
             let [merges, ticks] = [disk.merges, disk.ticks];
             let counts = [disk.reads, disk.writes, merges[0], merges[1], ticks[0], ticks[1], disk.in_queue];
             fields.push(disk.name);
@@ -419,6 +441,18 @@ fn terse_direction(fields: &mut Vec<String>, of: &Direction, list: &[f64], versi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bandwidths_are_told_in_megabytes_from_a_thousand_thousands_on() {
+        let text = |mean: f64, base| bandwidth_unit(mean, base).0;
+        assert_eq!(text(1_048_576.0, KbBase::Binary), "KiB");
+        assert_eq!(text(1_048_577.0, KbBase::Binary), "MiB");
+        assert_eq!(bandwidth_unit(2e6, KbBase::Binary).1, 1024.0);
+        assert_eq!(text(976_562.0, KbBase::Decimal), "kB");
+        assert_eq!(text(976_563.0, KbBase::Decimal), "MB");
+        // A kB is less than a KiB, so there are more of them.
+        assert_eq!(1024.0 / bandwidth_unit(1.0, KbBase::Decimal).1, 1048.576);
+    }
 
     #[test]
     fn large_numbers_are_shortened_as_fio_shortens_them() {

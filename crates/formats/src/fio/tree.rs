@@ -168,8 +168,15 @@ impl Tree {
 }
 
 /// Nothing of a file is left out.
-pub(super) const WHOLE: Region =
-    Region { offset: Amount::Bytes(0), increment: 0, span: None, end: None, total: None, sizes: Vec::new() };
+pub(super) const WHOLE: Region = Region {
+    offset: Amount::Bytes(0),
+    increment: 0,
+    span: None,
+    end: None,
+    laid: None,
+    total: None,
+    sizes: Vec::new(),
+};
 
 /// Words for the user.
 pub(super) const NOTE: &str = "its files lie in a folder of its own below `fathom-tree`, whatever filename= calls them, \

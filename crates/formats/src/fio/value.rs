@@ -4,9 +4,10 @@
 
 use units::convert::truncated;
 /// 1024 or 1000: what `k` stands for. The doubled spellings (`KiB`) then stand for the other, as in fio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum KbBase {
     /// `4k` is 4096 and `4KiB` is 4000: fio's default, kept for old job files.
+    #[default]
     Binary,
     /// `4k` is 4000 and `4KiB` is 4096.
     Decimal,
@@ -27,6 +28,14 @@ pub(super) enum Bare {
 }
 
 impl KbBase {
+    /// What figures are divided by, 1024 or 1000, and what they are divided by in brackets behind them.
+    pub(super) fn thousands(self) -> [u64; 2] {
+        match self {
+            KbBase::Binary => [1024, 1000],
+            KbBase::Decimal => [1000, 1024],
+        }
+    }
+
     /// The factor of `suffix`, in any case; `None` where it is none.
     fn factor(self, suffix: &str) -> Option<u64> {
         let suffix = suffix.to_ascii_lowercase();

@@ -23,6 +23,8 @@ pub struct Wanted {
     pub verbose: bool,
     /// A command that is run beside the jobs.
     pub trigger: Trigger,
+    /// Report what was done so far after each time of so many nanoseconds, too.
+    pub status_every_ns: Option<u64>,
     /// Write the bandwidth of all jobs together, by operation.
     pub all_bandwidth: Option<String>,
 }

@@ -8,7 +8,9 @@ use crate::Refusal;
 use crate::options::{
     Given, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, some_assigned, text, unsupported,
 };
-use crate::tasks::{Common, MOST_TASKS, SIZES, Tasks, check_op_files, delay, tasks_of};
+use crate::tasks::{
+    Common, MOST_TASKS, Tasks, check_op_files, delay, seed_of, size_of, tasks_of, without_equals,
+};
 
 /// In which order a task goes through its transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -171,7 +173,7 @@ impl Command {
     /// has started several.
     pub fn parse(arguments: &[String], ranks: Option<u32>) -> Result<Command, Refusal> {
         let mut draft = Draft { command: Command::new(arguments), tasks: None, shuffles: 0 };
-        SYNTAX.read(&mut draft, arguments)?;
+        SYNTAX.read(&mut draft, &without_equals(arguments))?;
         check_op_files(TOOL, &draft.command.op_files, ranks)?;
         draft.finish(ranks)
     }
@@ -309,6 +311,7 @@ const OPTIONS: &[Opt<Draft>] = &[
     number("-A", "a number that is printed in the summary", 0..=0x7FFF_FFFF, |draft, number| {
         draft.command.shape.reference = number;
     }),
+    flag("-B", "as --posix.odirect: what it was called before IOR 4", |draft| draft.command.direct = true),
     parsed("-b", "SIZE", "bytes of a block, which is that of one task", |draft, given| {
         draft.command.shape.block = size(given)?;
         Ok(())
@@ -338,7 +341,10 @@ const OPTIONS: &[Opt<Draft>] = &[
     unsupported("-f", "a script of several tests is one call of `fathom as ior` for each"),
     flag("-F", "a file for each task", |draft| draft.command.shape.file_per_task = true),
     ignored("-g", "all tasks start together once all files are open"),
-    number("-G", "the seed of what is compared", 0..=u32::MAX, |draft, seed| draft.command.seed = seed),
+    parsed("-G", "N", "the seed of what is compared", |draft, given| {
+        draft.command.seed = seed_of(given)?;
+        Ok(())
+    }),
     number(
         "-j",
         "warns of each task whose time is so many seconds from the mean of all",
@@ -406,7 +412,7 @@ const OPTIONS: &[Opt<Draft>] = &[
     }),
     flag("--posix.odirect", "past the page cache", |draft| draft.command.direct = true),
     parsed("--random-offset-seed", "N", "the seed of `-z`", |draft, given| {
-        draft.command.seed = given.number(0..=u32::MAX)?;
+        draft.command.seed = seed_of(given)?;
         Ok(())
     }),
     parsed(
@@ -429,7 +435,7 @@ const OPTIONS: &[Opt<Draft>] = &[
 
 fn size(given: &Given<'_>) -> Result<u64, Refusal> {
     given.read(
-        |text| SIZES.read(text).filter(|size| (1..=1 << 60).contains(size)),
+        |text| size_of(text).filter(|size| (1..=1 << 60).contains(size)),
         "a size from 1 byte on, such as 4k, 2m or 1g",
     )
 }
@@ -440,7 +446,7 @@ fn hog(given: &Given<'_>) -> Result<Hog, Refusal> {
         |text: &str| text.trim_end().parse().ok().filter(|percent| *percent <= 100).map(Hog::Percent);
     let read = |text: &str| match text.strip_suffix('%') {
         Some(text) => percent(text),
-        None => SIZES.read(text).filter(|bytes| *bytes <= 1 << 50).map(Hog::Bytes),
+        None => size_of(text).filter(|bytes| *bytes <= 1 << 50).map(Hog::Bytes),
     };
     given.read(read, "a size such as 2g, or a part of the memory such as 75%")
 }

@@ -389,3 +389,15 @@ fn each_point_of_any_run_has_its_own_sizes_and_the_latency_of_a_transfer() {
         assert!((latency - 0.01).abs() < 1e-4, "ten milliseconds at either depth: {csv}");
     }
 }
+
+#[test]
+fn values_are_read_as_ior_reads_them() {
+    let parse = |line: &str| {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        Command::parse(&words, None).unwrap_or_else(|refusal| panic!("{refusal}"))
+    };
+    let read = parse("-a=POSIX -b=256m -t 4mb -s=2 -G -1386302275 -B -w -r");
+    assert_eq!((read.shape.block, read.shape.transfer, read.shape.segments), (256 << 20, 4 << 20, 2));
+    assert_eq!(read.seed, 2_908_665_021, "as many bits of an int");
+    assert!(read.direct);
+}

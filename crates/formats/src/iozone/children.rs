@@ -81,6 +81,11 @@ impl Test {
         matches!(self.label, "rewriters" | "re-readers")
     }
 
+    /// Whether its children write their files from the first byte to the last, so that these need not be there.
+    pub fn writes_all(&self) -> bool {
+        self.does == Does::WriteAnew || self.number == 9
+    }
+
     /// Whether it goes through stdio, which knows no asynchronous I/O and no mapping.
     pub fn is_stdio(&self) -> bool {
         matches!(self.number, 6 | 7)

@@ -108,6 +108,14 @@ impl Command {
     pub fn makes_files(&self) -> bool {
         match self.children.is_empty() {
             true => self.passes().next().is_some_and(Pass::begins_anew),
+            false => self.child_tests().next().is_some_and(Test::writes_all),
+        }
+    }
+
+    /// Whether it begins with files that are cut to nothing.
+    fn begins_anew(&self) -> bool {
+        match self.children.is_empty() {
+            true => self.makes_files(),
             false => self.child_tests().next().is_some_and(|test| test.does == Does::WriteAnew),
         }
     }
@@ -123,7 +131,7 @@ impl Command {
     /// Whether a file that is there is cut to nothing before it is written.
     pub fn empties(&self) -> bool {
         // A mapping needs the whole file before it is written.
-        self.makes_files() && !self.keeps_old && !self.mapped
+        self.begins_anew() && !self.keeps_old && !self.mapped
     }
 
     /// The plan that does what the command asks, on `storage`.

@@ -168,7 +168,11 @@ pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     any_case: false,
     notes: |draft| &mut draft.command.notes,
     options: &[SIZES, TESTS, FILES, REQUESTS, CHILDREN, REPORTS, UNSUPPORTED],
-    operand: |_, word| Err(usage(&format!("`{word}` is not an option; name a file with `-f {word}`"))),
+    // As getopt leaves them: IOzone looks at none of them.
+    operand: |draft, word| {
+        draft.note(&format!("`{word}` is not an option, and IOzone ignores it; `-f FILE` names a file"));
+        Ok(())
+    },
 };
 
 impl Draft {
@@ -207,6 +211,7 @@ impl Draft {
             self.says(&format!("Min process = {least} "));
             self.says(&format!("Max process = {most} ")).children.extend(least..=most);
         }
+        self.settle_throughput();
         self.check_data()?;
         let command = &mut self.command;
         command.grid.crossover &= !self.sizes_given;
@@ -232,6 +237,22 @@ impl Draft {
             self.check_throughput()?;
         }
         Ok(self.command)
+    }
+
+    /// Of several children the size and the record that were said last hold, and test 12, which this mode does not have, is test
+    /// 0.
+    fn settle_throughput(&mut self) {
+        let command = &mut self.command;
+        if command.children.is_empty() {
+            return;
+        }
+        for sizes in [&mut command.grid.only_files, &mut command.grid.only_records] {
+            sizes.drain(..sizes.len().saturating_sub(1));
+        }
+        if command.tests.contains(&12) {
+            command.tests.push(0);
+            command.announced.insert(0, "Selected test not available on the version.".into());
+        }
     }
 
     /// What is written and read back fits together.

@@ -69,7 +69,6 @@ fn what_is_not_supported_is_named() {
         ("-r 64 -s 32", "64 kB"),
         ("-B -I", "-I"),
         ("-a -?", "-?"),
-        ("target", "-f target"),
         ("", "-a"),
         ("-f", "needs a value"),
         ("-+", "-+"),
@@ -252,4 +251,33 @@ fn a_file_of_the_users_is_only_read_and_stays() {
 fn one_bound_of_children_is_enough_as_in_the_original() {
     assert_eq!(parse("-u 3 -s 1m -r 64k").unwrap().children, [1, 2, 3]);
     assert_eq!(parse("-l 2 -s 1m -r 64k").unwrap().children, [2]);
+}
+
+#[test]
+fn a_word_that_is_no_option_changes_nothing() {
+    let command = parse("-i 0 -i 1 -l 1 -u 3 -s 4m -r 8k /mnt/storage").unwrap();
+    assert_eq!(command.children, [1, 2, 3]);
+    assert!(command.notes.iter().any(|note| note.contains("/mnt/storage")), "{:?}", command.notes);
+}
+
+#[test]
+fn several_children_have_the_size_and_the_record_that_were_said_last() {
+    let command = parse("-t 4 -i 0 -s 8m -s 4m -r 4k -r 64k -r 1024k").unwrap();
+    let [pair] = command.grid.pairs()[..] else { panic!("{:?}", command.grid.pairs()) };
+    assert_eq!((pair.file_kib, pair.record_kib), (4096, 1024));
+}
+
+#[test]
+fn children_that_write_by_pwrite_need_no_files() {
+    let command = parse("-t 4 -i 9 -i 10 -r 1k -s 1m").unwrap();
+    let labels: Vec<&str> = command.child_tests().map(|test| test.label).collect();
+    assert_eq!(labels, ["pwrite writers", "pread readers"]);
+    // A file that is there is not cut.
+    assert!(command.makes_files() && !command.empties());
+    assert!(!parse("-t 4 -i 10 -r 1k -s 1m").unwrap().makes_files());
+    let command = parse("-t 4 -i 11 -i 12 -r 1k -s 1m").unwrap();
+    let labels: Vec<&str> = command.child_tests().map(|test| test.label).collect();
+    assert_eq!(labels, ["initial writers", "rewriters"]);
+    assert_eq!(command.announced[0], "Selected test not available on the version.");
+    assert!(parse("-i 11 -i 12 -r 1k -s 1m").unwrap().announced[0].starts_with("Record Size"));
 }

@@ -5,7 +5,7 @@ use units::Nanos;
 use super::TOOL;
 use crate::Refusal;
 use crate::options::{Given, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, text, unsupported};
-use crate::tasks::{Common, MOST_TASKS, SIZES, Tasks, check_op_files, delay, tasks_of};
+use crate::tasks::{Common, MOST_TASKS, Tasks, check_op_files, delay, size_of, tasks_of, without_equals};
 
 /// A command line of mdtest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl Command {
         };
         let mut draft =
             Draft { command, tasks: None, items: None, per_directory: None, courses: Courses::default() };
-        SYNTAX.read(&mut draft, arguments)?;
+        SYNTAX.read(&mut draft, &without_equals(arguments))?;
         draft.command.tasks = tasks_of(TOOL, "--tasks", draft.tasks, ranks)?;
         check_op_files(TOOL, &draft.command.op_files, ranks)?;
         if draft.command.stonewall.is_some() && ranks.is_some_and(|ranks| ranks > 1) {
@@ -447,5 +447,5 @@ const OPTIONS: &[Opt<Draft>] = &[
 ];
 
 fn bytes(given: &Given<'_>) -> Result<u64, Refusal> {
-    given.read(|text| SIZES.read(text).filter(|size| *size <= 1 << 30), "a size up to 1g, such as 3901 or 4k")
+    given.read(|text| size_of(text).filter(|size| *size <= 1 << 30), "a size up to 1g, such as 3901 or 4k")
 }

@@ -129,7 +129,7 @@ const OPTIONS: &[Opt<Draft>] = &[
         }
         Ok(())
     }),
-    number("-i", "rows (64)", 1..=1 << 20, |draft, rows| draft.rows = Some(rows)),
+    number("-i", "rows (64)", 1..=u32::MAX, |draft, rows| draft.rows = Some(rows)),
     number(
         "-o",
         "requests outstanding for each thread and file; 0: as without it",

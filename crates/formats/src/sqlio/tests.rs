@@ -135,3 +135,11 @@ fn no_depth_is_one_request_at_a_time_and_of_two_letters_the_first_holds() {
     assert_eq!(parse("-o0").unwrap().outstanding, None);
     assert!(parse("-kWR").unwrap().writes && !parse("-kRW").unwrap().writes);
 }
+
+#[test]
+fn a_stripe_may_have_any_number_of_rows() {
+    assert_eq!(
+        parse("-kR -s1 -b64 -f1 -i2000000 f").unwrap().access,
+        Access::Stripe { blocks: 1, rows: 2_000_000 }
+    );
+}

@@ -129,6 +129,10 @@ fn what_jobs_have_executed_stands_apart_from_their_plan() {
     let all = command(line).unwrap().executions();
     let texts =
         |list: &[crate::fio::Execution]| list.iter().map(|one| one.command.clone()).collect::<Vec<_>>();
+    // The last place that is said for its output holds, as in fio.
+    let line = line.replace("--exec_prerun=sync", "--exec_prerun=sync>x");
+    let apart = command(&line).unwrap().executions();
+    assert_eq!(texts(&apart.before), ["sync>x > 'a.prerun.txt' 2>&1"]);
     assert!(texts(&all.before)[0].contains("sync"), "{all:?}");
     assert_eq!(texts(&all.beside), ["exec /bin/sleep 5"]);
     assert!(texts(&all.after)[0].contains("> 'a.postrun.txt' 2>&1"), "{all:?}");
@@ -137,7 +141,7 @@ fn what_jobs_have_executed_stands_apart_from_their_plan() {
     let later = command(later).unwrap().executions();
     let of = |load: usize| {
         let between = later.between(load);
-        between.map(|one| one.command.split_whitespace().nth(1).unwrap().to_owned()).collect::<Vec<_>>()
+        between.map(|one| one.command.split_whitespace().next().unwrap().to_owned()).collect::<Vec<_>>()
     };
     // What was written is read back by a load of its own before the job has ended.
     assert_eq!([of(0), of(1), of(2)], [vec![], vec!["ls".to_owned(), "sync".into()], vec!["date".into()]]);

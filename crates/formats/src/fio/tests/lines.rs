@@ -31,6 +31,101 @@ fn a_command_line_is_jobs_and_files() {
 }
 
 #[test]
+fn what_needs_a_value_has_it_in_the_next_argument_and_a_switch_has_none() {
+    let each = [
+        "--fallocate none",
+        "--sync dsync",
+        "--continue_on_error verify",
+        "--fadvise_hint random",
+        "--unified_rw_reporting mixed",
+        "--clocksource clock_gettime",
+        "--significant_figures 5",
+        "--buffer_compress_chunk 4k",
+        "--unit_base 8",
+        "--iodepth_batch_complete_max 4",
+        "--io_submit_mode offload",
+        "--verify_async 2",
+        "--trim_percentage 5",
+        "--direct 1",
+        "--write_bw_log log",
+    ];
+    for said in each {
+        let (name, value) = said.trim_start_matches('-').split_once(' ').unwrap();
+        let read = command(&format!("--name x --size 1M --rw write {said} --bs 8k")).expect(said);
+        assert_eq!(read.jobs[0].options.text(name), Some(value), "{said}");
+        assert_eq!(read.jobs[0].sizes[1], [(8192, 1.0)], "{said}");
+    }
+    let file = JobEnvironment { file: &|_| Ok("[x]\nsize=1m\n".into()), ..JobEnvironment::NONE };
+    for switch in ["--thread", "--group_reporting", "--time_based", "--norandommap", "--registerfiles"] {
+        let words = [switch, "one.fio"].map(str::to_owned);
+        assert_eq!(Command::parse(&words, &file).expect(switch).jobs.len(), 1, "{switch}");
+    }
+}
+
+#[test]
+fn a_long_option_may_be_as_short_as_it_is_alone() {
+    let line =
+        "--name=a --readw=randread --size=1m --loop=2 --numjob=3 --group_rep --output-form=terse -desc x";
+    let read = command(line).unwrap();
+    assert_eq!(read.wanted.formats, [crate::fio::Format::Terse]);
+    let job = &read.jobs[0];
+    assert_eq!((job.clones, job.grouped, job.rw.random), (3, true, true));
+    assert_eq!((job.options.text("loops"), job.options.text("description")), (Some("2"), Some("x")));
+    let refused = command("--name=a --size=1m --time=3").unwrap_err().to_string();
+    assert!(refused.contains("--time_based") && refused.contains("--timeout"), "{refused}");
+    // A name that is whole is never short for another.
+    assert!(command("--name=a --size=1m --rw=read").is_ok() && command("--name=a --size=1m --zz=3").is_err());
+}
+
+#[test]
+fn what_fio_says_before_its_jobs_has_its_own_words_and_units() {
+    let head = |line: &str| command(line).unwrap_or_else(|refusal| panic!("{refusal}")).head();
+    let plain = head("--name=a --size=4m --bs=1m,4k --rw=readwrite --ioengine=aio");
+    assert!(plain.starts_with("a: (g=0): rw=rw, bs=(R) 1024KiB-1024KiB, (W) 4096B-4096B, "), "{plain}");
+    assert!(plain.contains("ioengine=libaio,"), "{plain}");
+    let decimal = head("--name=a --size=4m --bs=1m --kb_base=1000");
+    assert!(decimal.contains("rw=read, bs=(R) 1000kB-1000kB, "), "{decimal}");
+}
+
+#[test]
+fn a_file_is_as_large_as_its_size_although_no_whole_number_of_requests_fits_it() {
+    let sizes = |line: &str| command(line).unwrap_or_else(|refusal| panic!("{refusal}")).file_sizes();
+    assert_eq!(sizes("--name=a --rw=write --size=1m --bs=2300"), Some(vec![1 << 20]));
+    assert_eq!(sizes("--name=a --rw=write --size=4MiB --bs=128KiB"), Some(vec![4_000_000]));
+    assert_eq!(sizes("--name=a --rw=read --filesize=10000 --bs=4k"), Some(vec![10_000]));
+    assert_eq!(sizes("--name=a --rw=read --size=10000 --nrfiles=2 --bs=512"), Some(vec![5000, 5000]));
+    assert_eq!(sizes("--name=a --rw=read --size=10000 --offset=4k --bs=512"), Some(vec![14_096]));
+}
+
+#[test]
+fn what_goes_nowhere_is_as_large_as_it_says_and_needs_no_place_beside_files() {
+    let targets = |line: &str| {
+        let command = command(line).unwrap_or_else(|refusal| panic!("{refusal}"));
+        (command.translated().targets.clone(), command.file_sizes())
+    };
+    let null = "--name=n --ioengine=null --rw=randrw --size=16T";
+    assert_eq!(targets(null).0, ["null:16TiB"]);
+    assert_eq!(targets("--name=n --ioengine=null --size=1m").0, ["null:"]);
+    let both = format!("--name=m --ioengine=null --size=1m {null}");
+    assert_eq!(targets(&both).0, ["null:16TiB"]);
+    let beside = format!("{null} --name=f --ioengine=psync --rw=write --size=16k");
+    assert_eq!(targets(&beside), (vec!["f.0.0".to_owned()], Some(vec![16 << 10])));
+    assert!(command(&format!("{beside} --unlink=1")).unwrap().removes_files());
+    assert!(!command(&beside).unwrap().removes_files());
+}
+
+#[test]
+fn a_path_of_windows_is_refused_by_its_name() {
+    let refused = command(r"--name=x --filename=C\:\test.dat --size=1M").unwrap_err().to_string();
+    assert!(
+        refused.contains("drive letter of Windows") && refused.contains("/mnt/test/test.dat"),
+        "{refused}"
+    );
+    let refused = command(r"--name=x --directory=D\:\ --size=1M").unwrap_err().to_string();
+    assert!(refused.contains("drive letter of Windows"), "{refused}");
+}
+
+#[test]
 fn a_wrong_command_line_is_refused_by_name() {
     for (line, word) in [
         ("", "job file"),
