@@ -122,6 +122,8 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::RankClocks => (About::Client, [A, C, F]),
         Code::EngineFallback => (About::Client, [A, B, F]),
         Code::CpuQuota => (About::Client, [B, D, F]),
+        // What only looks like a limit may be the storage's own.
+        Code::RateLimited => (About::Client, [A, D, F]),
         Code::ExternalIo | Code::CpuSteal => (About::ExternalIo, [B, C, F]),
         Code::Throttled | Code::ClockChanged => (About::Clock, [B, C, F]),
         Code::StateNotHeld
@@ -137,7 +139,6 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         | Code::OfferedLoad
         | Code::BottleneckUncounted
         | Code::BottleneckUndetermined
-        | Code::RateLimited
         | Code::CacheHits
         | Code::AvoidableCost
         | Code::WhatIf

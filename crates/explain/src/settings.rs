@@ -3,8 +3,8 @@
 //! what the same load gets without it.
 
 use record::names::trial::{
-    ALIGNED, CHUNK, HEALTHY, MIRRORS, NO_BITMAP, NO_WORK, PARTIAL_WINDOW, PROTECTED, READ_AHEAD, SETTINGS,
-    SPARE_ROOM, WRITE_BACK,
+    ALIGNED, ALIKE, CHUNK, HEALTHY, MAPPING, MIRRORS, NO_BITMAP, NO_WORK, PARTIAL_WINDOW, PROTECTED,
+    READ_AHEAD, SETTINGS, SLC, SPARE_ROOM, TRANSFER, UNMIRRORED, WRITE_BACK,
 };
 use record::{Finding, Point, PointKind, Run, Severity, Trial, WhatIf};
 
@@ -104,6 +104,15 @@ fn put_right(trial: &Trial, work: &str) -> String {
         PROTECTED => "with a cache that survives a loss of power (`cache.protected`)".into(),
         PARTIAL_WINDOW => format!("with {to} parts of stripes written out at once (`cache.partial_window`)"),
         MIRRORS => "with the same disks as RAID 10, of less capacity".into(),
+        ALIKE => format!("with {to} as fast as the others of the set"),
+        UNMIRRORED => {
+            "with a write-back cache that needs no mirror (`cache.mirrored`), where now the one controller has no partner and writes \
+             through"
+                .into()
+        }
+        TRANSFER => format!("with requests of {to} sent whole (`host.max_transfer`), so that they fill stripes"),
+        SLC => "with a cache of one-bit cells (SLC) in the flash drives that is not full".into(),
+        MAPPING => format!("with flash that maps {to} as one (`mapping`), and rewrites nothing else for a write"),
         _ => {
             debug_assert_eq!(trial.change, NO_WORK, "there are no other settings");
             format!("without the {work} beside it")
@@ -140,6 +149,28 @@ pub(crate) fn remedy(trial: &Trial) -> String {
             "Protect the cache with a battery or flash, so that what is synced need not wait for the disks."
         }
         PARTIAL_WINDOW => "Have the cache write out more parts of stripes at once.",
+        ALIKE => {
+            return format!(
+                "Replace {}: it is slower than the others, and each stripe waits for it.",
+                trial.to
+            );
+        }
+        UNMIRRORED => {
+            "Bring the second controller back, or, where acknowledged writes may be lost with the one, have its cache work without a mirror."
+        }
+        SLC => {
+            "The SLC cache of the drives is full: write less at a time and leave them idle in between, or use drives whose flash keeps up \
+             by itself. A shorter test shows the rate of the cache."
+        }
+        TRANSFER => {
+            return format!(
+                "Let the hosts send {} at once (`max_sectors_kb`): cut, each part updates parity.",
+                trial.to
+            );
+        }
+        MAPPING => {
+            "Write whole mapping units (`size`, `align`), have a write cache gather small writes, or use drives that map less as one."
+        }
         MIRRORS => "Use RAID 10 where the capacity allows: a small write takes two disk operations there.",
         _ => {
             "Lower the rate of the work (its `rate`; md: `sync_speed_max`), or have it run while there is little load."
@@ -218,6 +249,16 @@ mod tests {
                 "Have the cache write out more",
             ),
             (MIRRORS, "", "with the same disks as RAID 10, of less capacity", "Use RAID 10"),
+            (ALIKE, "disk 3", "with disk 3 as fast as the others of the set: 50 %", "Replace disk 3"),
+            (UNMIRRORED, "", "the one controller has no partner", "Bring the second controller back"),
+            (SLC, "", "with a cache of one-bit cells (SLC)", "The SLC cache of the drives is full"),
+            (
+                TRANSFER,
+                "704 KiB",
+                "with requests of 704 KiB sent whole",
+                "Let the hosts send 704 KiB at once",
+            ),
+            (MAPPING, "4 KiB", "with flash that maps 4 KiB as one", "Write whole mapping units"),
         ] {
             let one = Trial { to: to.into(), ..trial(change, 0.5) };
             let found = avoidable(&run(), &tried(vec![one])).expect("it gains");

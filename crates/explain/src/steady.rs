@@ -7,7 +7,7 @@ use record::{Point, Rounds, Run, Severity, Silence, WorkloadResult, World, phase
 use stats::batch_mean;
 use stats::steady::{RANGE_MAX, SLOPE_MAX, Steady, WINDOW};
 use stats::trend::Trend;
-use units::OpsPerSecond;
+use units::{Nanos, OpsPerSecond};
 
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -33,9 +33,13 @@ pub(crate) fn drift(_: &Run, point: &Point, workload: &WorkloadResult) -> Option
         OpsPerSecond::new(first.mean),
         OpsPerSecond::new(last.mean)
     );
-    let draft = Draft::new(Code::Drift, Severity::Warning, sentence).remedy(
-        "Warm up longer (`warmup`), bring the device into steady state (a `prepare` phase), and measure longer.",
-    );
+    let draft = Draft::new(Code::Drift, Severity::Warning, sentence);
+    let draft = match joined(point, workload) {
+        Some(told) => draft.sentence(&told).remedy(APART),
+        None => draft.remedy(
+            "Warm up longer (`warmup`), bring the device into steady state (a `prepare` phase), and measure longer.",
+        ),
+    };
     Some(draft.number("first_per_s", first.mean).number("last_per_s", last.mean))
 }
 
@@ -122,9 +126,27 @@ pub(crate) fn trend(run: &Run, point: &Point, workload: &WorkloadResult) -> Opti
         percent(change.abs()),
         if snia { " SNIA's rule calls it steady: it allows slow drift." } else { "" }
     );
-    let draft = Draft::new(Code::Trend, Severity::Warning, sentence)
-        .remedy("Warm up longer (`warmup`), and measure until the rate no longer changes.");
+    let draft = Draft::new(Code::Trend, Severity::Warning, sentence);
+    let draft = match joined(point, workload) {
+        Some(told) => draft.sentence(&told).remedy(APART),
+        None => draft.remedy("Warm up longer (`warmup`), and measure until the rate no longer changes."),
+    };
     Some(draft.number("change_share", change).number("p_value", trend.p_value))
+}
+
+/// What to do where another load begins meanwhile.
+const APART: &str = "Give what runs before the other load begins and what runs beside it a phase each, or have both begin at once: one figure \
+                     of both is of neither.";
+
+/// ` \"log\" begins 6.00 s into its window.`: another workload of `point` that begins while `workload` is measured, after a delay.
+fn joined(point: &Point, workload: &WorkloadResult) -> Option<String> {
+    let until_ns = workload.measured_from_ns.saturating_add(workload.measured_ns);
+    let others = point.workloads.iter().filter(|other| other.name != workload.name);
+    let begins =
+        others.map(|other| (&other.name, point.started_ns.saturating_add(other.spec.stop.start.get())));
+    let mut inside = begins.filter(|(_, at)| (workload.measured_from_ns + 1..until_ns).contains(at));
+    let (name, at) = inside.next()?;
+    Some(format!(" \"{name}\" begins {} into its window.", Nanos::new(at - workload.measured_from_ns)))
 }
 
 /// What may make a rate vary: nobody else uses a virtual array.
@@ -150,8 +172,11 @@ pub(crate) fn window_not_steady(run: &Run, point: &Point, workload: &WorkloadRes
         "Not in steady state: over five equal parts of the window the rate {}.",
         against_rule(range, line)
     );
-    let draft = Draft::new(Code::NotSteady, Severity::Warning, sentence)
-        .remedy(format!("Measure longer, and find what makes the rate vary: {}.", varies(run)));
+    let draft = Draft::new(Code::NotSteady, Severity::Warning, sentence);
+    let draft = match joined(point, workload) {
+        Some(told) => draft.sentence(&told).remedy(APART),
+        None => draft.remedy(format!("Measure longer, and find what makes the rate vary: {}.", varies(run))),
+    };
     Some(draft.number("range_share", range).number("line_share", line))
 }
 

@@ -1,6 +1,6 @@
 //! What a point gains from a faster part.
 
-use record::names::trial::LUN_QUEUE;
+use record::names::trial::{ALIKE, LUN_QUEUE};
 use record::{Effect, Finding, Point, Run, Severity, Trial, WhatIf};
 use units::OpsPerSecond;
 
@@ -52,9 +52,15 @@ fn gained(tried: &WhatIf, faster: &[&Trial]) -> (String, String) {
     let wider = more_of(tried).find(|(trial, _)| trial.change.ends_with(LUN_QUEUE));
     let wider = wider.filter(|(trial, _)| tried.gains(trial) && trial.ops.change >= most);
     let most = wider.map_or(most, |(trial, _)| trial.ops.change);
+    let is_of_disks = worth.first().is_some_and(|trial| trial.change == "disks");
+    let alike = tried.trials.iter().find(|trial| trial.change == ALIKE && tried.gains(trial) && is_of_disks);
     let setting = settings::best(tried).filter(|trial| trial.ops.change >= most);
     let advice = match (setting, wider, worth.as_slice()) {
         (Some(trial), _, _) => format!("{} That gains more than any part.", settings::remedy(trial)),
+        (None, None, _) if alike.is_some() => {
+            let remedy = alike.map(settings::remedy).unwrap_or_default();
+            format!("{remedy} Faster disks come after that.")
+        }
         (None, Some((_, what)), _) => {
             format!("Raise {what} first: it is a setting, and gains more than any of the parts.")
         }

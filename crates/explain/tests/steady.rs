@@ -24,6 +24,20 @@ fn a_slow_fall_is_told_although_the_common_rule_calls_it_steady() {
 }
 
 #[test]
+fn a_load_that_begins_beside_another_is_told_and_no_longer_warm_up_advised() {
+    let mut run = reads();
+    rates(&mut run, |second| 20_000.0 - 40.0 * second);
+    let mut log = workload(&mut run).clone();
+    log.name = "log".into();
+    let (from_ns, started_ns) = (workload(&mut run).measured_from_ns, point(&mut run).started_ns);
+    log.spec.stop.start = units::Nanos::new(from_ns - started_ns) + units::Nanos::from_secs(6);
+    point(&mut run).workloads.push(log);
+    let finding = found(&run, "trend");
+    assert!(finding.sentence.ends_with("\"log\" begins 6.00 s into its window."), "{}", finding.sentence);
+    assert!(!finding.remedy.contains("Warm up"), "{}", finding.remedy);
+}
+
+#[test]
 fn seconds_are_compared_whatever_the_last_part_of_one_came_to() {
     let mut run = reads();
     workload(&mut run).measured_ns += 2_000_000;

@@ -115,6 +115,8 @@ pub mod trial {
     pub const LUN_QUEUE: &str = "LUN queue";
     /// Both.
     pub const DEPTH_AND_LUN_QUEUE: &str = "depth and LUN queue";
+    /// Between the names of parts that were made faster together.
+    pub const AND: &str = " and ";
     /// The controllers' write-back cache switched on.
     pub const WRITE_BACK: &str = "write-back cache";
     /// Requests and LUNs that begin where stripes begin.
@@ -137,8 +139,18 @@ pub mod trial {
     pub const PARTIAL_WINDOW: &str = "partial window";
     /// Two copies instead of parity.
     pub const MIRRORS: &str = "mirrors";
+    /// Disks that are slower than the others of their set are of the others' model.
+    pub const ALIKE: &str = "slow disk";
+    /// A cache that a controller alone cannot mirror takes writes without a mirror.
+    pub const UNMIRRORED: &str = "cache mirror";
+    /// The cache of one-bit cells in flash drives is never full.
+    pub const SLC: &str = "SLC cache";
+    /// Flash drives map pieces as small as a write.
+    pub const MAPPING: &str = "mapping unit";
+    /// Hosts send requests whole.
+    pub const TRANSFER: &str = "max transfer";
     /// What is put right rather than made faster or more.
-    pub const SETTINGS: [&str; 11] = [
+    pub const SETTINGS: [&str; 16] = [
         WRITE_BACK,
         ALIGNED,
         NO_WORK,
@@ -150,6 +162,11 @@ pub mod trial {
         PROTECTED,
         PARTIAL_WINDOW,
         MIRRORS,
+        ALIKE,
+        UNMIRRORED,
+        SLC,
+        MAPPING,
+        TRANSFER,
     ];
 }
 

@@ -65,6 +65,7 @@ fn cells(effect: Option<&Effect>) -> [Cell; 3] {
     }
 }
 
+/// `+12.3 %`; from twice as much on `2.5 times`.
 fn signed(part: f64) -> String {
-    format!("{:+.1} %", 100.0 * part)
+    if part >= 1.0 { format!("{:.1} times", 1.0 + part) } else { format!("{:+.1} %", 100.0 * part) }
 }

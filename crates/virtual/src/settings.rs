@@ -37,6 +37,16 @@ pub enum Setting {
     PartialWindow,
     /// The disks of a set with parity hold two copies instead.
     Mirrors,
+    /// Disks that are of another model than most of their set are of that of the most.
+    Alike,
+    /// The cache of a controller without a partner takes writes without a mirror.
+    Unmirrored,
+    /// The cache of one-bit cells in flash drives is never full.
+    Slc,
+    /// Flash drives map pieces as small as the smallest write.
+    Mapping,
+    /// Hosts send a request whole that writes a whole stripe.
+    Transfer,
 }
 
 /// Places of requests that are looked at for what they cross: all that there are of the usual sizes.
@@ -51,12 +61,18 @@ const SPARE: f64 = 0.28;
 /// The largest chunk that is tried.
 const CHUNK_MOST: Bytes = Bytes::MIB;
 
+/// What flash drives map at least as one.
+const LEAST_MAPPING: Bytes = Bytes::new(4096);
+
+/// More than any load writes.
+const NEVER_FULL: Bytes = Bytes::new(1 << 60);
+
 /// Streams that a read-ahead tells apart where it is tried.
 const STREAMS: u32 = 16;
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 11] = [
+    pub const ALL: [Setting; 16] = [
         Setting::WriteBack,
         Setting::Aligned,
         Setting::NoWork,
@@ -68,6 +84,11 @@ impl Setting {
         Setting::Protected,
         Setting::PartialWindow,
         Setting::Mirrors,
+        Setting::Alike,
+        Setting::Unmirrored,
+        Setting::Slc,
+        Setting::Mapping,
+        Setting::Transfer,
     ];
 
     /// As a trial calls it.
@@ -84,16 +105,21 @@ impl Setting {
             Setting::Protected => trial::PROTECTED,
             Setting::PartialWindow => trial::PARTIAL_WINDOW,
             Setting::Mirrors => trial::MIRRORS,
+            Setting::Alike => trial::ALIKE,
+            Setting::Unmirrored => trial::UNMIRRORED,
+            Setting::Slc => trial::SLC,
+            Setting::Mapping => trial::MAPPING,
+            Setting::Transfer => trial::TRANSFER,
         }
     }
 
     /// To what it is put right for the load of `point` on `topology`; empty where its name says all.
     pub fn to(self, point: &Point, topology: &Topology) -> String {
         match self {
-            Setting::Healthy => {
-                let disks: Vec<String> = topology.failed.iter().map(u32::to_string).collect();
-                format!("disk{} {}", if disks.len() == 1 { "" } else { "s" }, disks.join(", "))
-            }
+            Setting::Healthy => disks_of(topology.failed.iter().copied()),
+            Setting::Alike => disks_of(odd(topology).into_iter().map(|(disk, _)| disk)),
+            Setting::Mapping => least_mapping(point).to_string(),
+            Setting::Transfer => longest_write(point).to_string(),
             Setting::Chunk => chunk_for(point).to_string(),
             Setting::SpareRoom => format!("{:.0} %", SPARE * 100.0),
             Setting::PartialWindow => {
@@ -130,7 +156,8 @@ impl Setting {
             }
             Setting::SpareRoom => {
                 let has_little = |model: &DeviceParams| matches!(model, DeviceParams::Flash(flash) if flash.over_provisioning < SPARE);
-                topology.models.iter().any(has_little) && loads().any(writes)
+                // What is written in order leaves whole blocks behind, and nothing is copied.
+                topology.models.iter().any(has_little) && loads().any(writes_about)
             }
             Setting::Protected => writes_back.is_some_and(|cache| !cache.protected) && loads().any(is_synced),
             Setting::PartialWindow => {
@@ -138,6 +165,29 @@ impl Setting {
                 is_narrow && topology.sets.iter().any(|set| writes_parts(set, loads()))
             }
             Setting::Mirrors => topology.sets.iter().any(|set| writes_parts(set, loads())),
+            Setting::Alike => loads().next().is_some() && !odd(topology).is_empty(),
+            Setting::Unmirrored => {
+                let is_alone = topology.controllers < 2;
+                is_alone && writes_back.is_some_and(|cache| cache.mirrored) && loads().any(writes)
+            }
+            Setting::Slc => {
+                let has_one = |model: &DeviceParams| matches!(model, DeviceParams::Flash(flash) if flash.slc_cache.is_some());
+                topology.models.iter().any(has_one) && loads().any(writes)
+            }
+            Setting::Transfer => {
+                let longest = longest_write(point);
+                let is_cut = |set: &SetTopology| {
+                    let stripe = set.geometry.full_stripe().bytes();
+                    set.geometry.spec().level.parity() > 0 && !stripe.is_zero() && longest >= stripe
+                };
+                let most = topology.host.max_transfer;
+                !most.is_zero() && longest > most && topology.sets.iter().any(is_cut)
+            }
+            Setting::Mapping => {
+                let least = least_mapping(point);
+                let is_coarse = |model: &DeviceParams| matches!(model, DeviceParams::Flash(flash) if flash.mapping > least);
+                topology.models.iter().any(is_coarse) && loads().any(writes_about)
+            }
         }
     }
 
@@ -157,12 +207,12 @@ impl Setting {
                 });
             }
             Setting::ReadAhead => cache.into_iter().for_each(|cache| cache.prefetch.streams = STREAMS),
-            Setting::SpareRoom => {
-                for model in &mut topology.models {
-                    if let DeviceParams::Flash(flash) = model {
-                        flash.over_provisioning = flash.over_provisioning.max(SPARE);
-                    }
-                }
+            Setting::Transfer => {
+                topology.host.max_transfer = topology.host.max_transfer.max(longest_write(point));
+            }
+            Setting::Unmirrored => cache.into_iter().for_each(|cache| cache.mirrored = false),
+            Setting::SpareRoom | Setting::Alike | Setting::Slc | Setting::Mapping => {
+                self.apply_to_disks(topology, point);
             }
             Setting::Protected => cache.into_iter().for_each(|cache| cache.protected = true),
             Setting::PartialWindow => {
@@ -180,6 +230,27 @@ impl Setting {
         }
     }
 
+    /// Puts right what members of the sets are, or how they keep what is written.
+    fn apply_to_disks(self, topology: &mut Topology, point: &Point) {
+        if self == Setting::Alike {
+            for (disk, model) in odd(topology) {
+                topology.disks[disk as usize] = model;
+            }
+            return;
+        }
+        for model in &mut topology.models {
+            let DeviceParams::Flash(flash) = model else { continue };
+            match self {
+                Setting::SpareRoom => flash.over_provisioning = flash.over_provisioning.max(SPARE),
+                Setting::Slc => flash.slc_cache.iter_mut().for_each(|slc| slc.size = NEVER_FULL),
+                _ => {
+                    debug_assert_eq!(self, Setting::Mapping, "others are of no disk");
+                    flash.mapping = flash.mapping.min(least_mapping(point));
+                }
+            }
+        }
+    }
+
     /// Puts it right in `point` of a plan for an array whose row of stripes is `row`; whether the point stays.
     pub fn apply_to(self, point: &mut Point, index: usize, row: Bytes) -> bool {
         match (self, &mut point.task) {
@@ -191,6 +262,49 @@ impl Setting {
             _ => true,
         }
     }
+}
+
+/// `disk 3`, `disks 3, 4`.
+fn disks_of(disks: impl Iterator<Item = u32>) -> String {
+    let disks: Vec<String> = disks.map(|disk| disk.to_string()).collect();
+    format!("disk{} {}", if disks.len() == 1 { "" } else { "s" }, disks.join(", "))
+}
+
+/// Members of another model than more than half of their set, each with the number of the model that the most are of.
+fn odd(topology: &Topology) -> Vec<(u32, u32)> {
+    let model_of = |disk: u32| topology.disks.get(disk as usize).copied();
+    let is_same =
+        |one: u32, other: u32| topology.models.get(one as usize) == topology.models.get(other as usize);
+    let mut found = Vec::new();
+    for set in &topology.sets {
+        let own: Vec<(u32, u32)> =
+            set.members.iter().filter_map(|disk| Some((*disk, model_of(*disk)?))).collect();
+        let count = |model: u32| own.iter().filter(|(_, other)| is_same(model, *other)).count();
+        let most = own.iter().map(|(_, model)| *model).find(|model| 2 * count(*model) > own.len());
+        let Some(most) = most else { continue };
+        found.extend(
+            own.into_iter().filter(|(_, model)| !is_same(*model, most)).map(|(disk, _)| (disk, most)),
+        );
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// What a drive has to map at least so that the smallest write of `point` rewrites nothing else: 4 KiB or more, as no drive maps less.
+fn least_mapping(point: &Point) -> Bytes {
+    let written = point.workloads().iter().filter(|one| one.tree.is_none() && writes_about(one));
+    let least = written.map(|one| one.sizes.smallest()).min().unwrap_or(Bytes::MIB);
+    Bytes::new(least.get().max(LEAST_MAPPING.get()))
+}
+
+fn longest_write(point: &Point) -> Bytes {
+    let written = point.workloads().iter().filter(|one| one.tree.is_none() && writes(one));
+    written.map(|one| one.sizes.largest()).max().unwrap_or(Bytes::ZERO)
+}
+
+fn writes_about(workload: &Workload) -> bool {
+    writes(workload) && workload.pattern != Pattern::Sequential
 }
 
 fn writes(workload: &Workload) -> bool {
@@ -386,11 +500,13 @@ mod tests {
     fn whole_stripes_beside_their_place_a_cache_that_is_off_and_a_scrub_are_what_a_load_may_pay_for() {
         let stripes = |offset: &str| writes_of(&format!("size = \"1536KiB\"\noffset = \"{offset}\""));
         // Thirteen disks: twelve chunks of 128 KiB.
-        let array = "array:md3000?raid=5&raid.disks=13";
+        let array = "array:md3000?raid=5&raid.disks=13&host.max_transfer=2MiB";
         assert_eq!(of(&stripes("0B"), array), []);
         assert_eq!(of(&stripes("64KiB"), array), [Setting::Aligned]);
         assert_eq!(of(&stripes("3MiB"), array), [], "at the next but one");
-        let off = "array:md3000?raid=5&raid.disks=13&write_cache=false";
+        let cut = "array:md3000?raid=5&raid.disks=13&host.max_transfer=1MiB";
+        assert_eq!(of(&stripes("0B"), cut), [Setting::Transfer]);
+        let off = "array:md3000?raid=5&raid.disks=13&host.max_transfer=2MiB&write_cache=false";
         assert_eq!(of(&stripes("0B"), off), [Setting::WriteBack]);
         let small = writes_of("size = \"4KiB\"\noffset = \"4KiB\"");
         assert_eq!(of(&small, array), [], "none of them crosses anything");
@@ -408,10 +524,10 @@ mod tests {
     fn writes_to_a_set_with_a_bitmap_may_pay_for_it() {
         let mirror = "array:pm9a3-raid1-2?raid.bitmap.region=64MiB";
         let small = writes_of("size = \"4KiB\"");
-        assert_eq!(of(&small, mirror), [Setting::NoBitmap, Setting::SpareRoom]);
+        assert_eq!(of(&small, mirror), [Setting::NoBitmap]);
         assert_eq!(of(&small.replace("reads = 0", "reads = 1.0"), mirror), []);
         let striped = "array:pm9a3-raid0-2?raid.bitmap.region=64MiB";
-        assert_eq!(of(&small, striped), [Setting::SpareRoom], "it keeps nothing twice");
+        assert_eq!(of(&small, striped), [], "it keeps nothing twice");
         let mut topology = array(&Shipped, mirror).unwrap().topology;
         let plan = Plan::parse("test", &small, &Overrides::default()).unwrap();
         Setting::NoBitmap.apply(&mut topology, &plan.points()[0]);
@@ -439,6 +555,28 @@ mod tests {
         assert_eq!(of(&writes, "array:md3000?raid=10"), []);
         let synced = random("size = \"4KiB\"\nreads = 0\nsync = \"dsync\"");
         assert_eq!(of(&synced, "array:md3000?raid=10&cache.protected=false"), [Setting::Protected]);
+        assert_eq!(of(&writes, "array:md3000?raid=10&luns=2&controllers=1"), [Setting::Unmirrored]);
+        assert_eq!(of(&writes_of("size = \"64KiB\""), flash), [], "nothing is copied");
+        let coarse = "array:ssd-1?drive=s3700-800&devices.with.flash.over_provisioning=0.3&devices.with.flash.mapping=64KiB";
+        assert_eq!(of(&writes, coarse), [Setting::Mapping]);
+    }
+
+    #[test]
+    fn a_disk_of_another_model_than_most_of_its_set_is_tried_as_one_of_theirs() {
+        let mut topology = array(&Shipped, "array:md3000?raid=5").unwrap().topology;
+        assert_eq!(odd(&topology), []);
+        let mut slow = topology.models[0].clone();
+        if let DeviceParams::Rotating(drive) = &mut slow {
+            drive.rpm /= 2.0;
+        }
+        topology.models.push(topology.models[0].clone());
+        topology.models.push(slow);
+        (topology.disks[1], topology.disks[3]) = (1, 2);
+        let plan = Plan::parse("test", &writes_of("size = \"4KiB\""), &Overrides::default()).unwrap();
+        let point = &plan.points()[0];
+        assert_eq!(Setting::Alike.to(point, &topology), "disk 3", "disk 1 is the same by another number");
+        Setting::Alike.apply(&mut topology, point);
+        assert_eq!((topology.disks[3], odd(&topology)), (topology.disks[0], Vec::new()));
     }
 
     #[test]

@@ -100,11 +100,38 @@ pub enum WhatIfError {
     NoFigure,
 }
 
+/// Kinds of parts, a bit for each of [`Resource::ALL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Parts(u16);
+
+impl Parts {
+    fn of(all: impl Iterator<Item = Resource>) -> Parts {
+        let bit =
+            |part: Resource| Resource::ALL.iter().position(|other| *other == part).map_or(0, |at| 1 << at);
+        Parts(all.fold(0, |bits, part| bits | bit(part)))
+    }
+
+    fn each(self) -> impl Iterator<Item = Resource> {
+        (0..).zip(Resource::ALL).filter(move |(at, _)| self.0 >> at & 1 == 1).map(|(_, part)| part)
+    }
+
+    /// `link and controller bus`.
+    fn name(self) -> String {
+        let names: Vec<&str> = self.each().map(Resource::name).collect();
+        match names.split_last() {
+            Some((last, first)) if !first.is_empty() => format!("{}{}{last}", first.join(", "), trial::AND),
+            _ => names.concat(),
+        }
+    }
+}
+
 /// What is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Nothing,
     Faster(Resource),
+    /// Parts that are saturated side by side, by their places in [`Resource::ALL`].
+    Together(Parts),
     Deeper,
     /// Twice as many requests reach each LUN; with it twice as much in flight, where all that is reaches it already.
     Wider {
@@ -122,6 +149,7 @@ impl Change {
     fn apply(self, topology: &mut Topology, times: f64, point: &Planned) {
         match self {
             Change::Faster(resource) => resource.speed_up(topology, times),
+            Change::Together(parts) => parts.each().for_each(|part| part.speed_up(topology, times)),
             Change::Wider { .. } => {
                 topology.host.lun_depth = topology.host.lun_depth.max(1).saturating_mul(DEEPER);
             }
@@ -140,6 +168,8 @@ struct Figures {
     operations: Option<f64>,
     /// Whether writes went into free room of a write cache.
     is_filling: bool,
+    /// The kinds of parts of which one is saturated.
+    full: Parts,
 }
 
 /// Tries every part of the array faster, twice as much in flight, twice as many requests that reach each LUN where more may
@@ -228,7 +258,7 @@ fn tried(
     let changes: Vec<Change> = std::iter::once(Change::Nothing).chain(changes.iter().copied()).collect();
     assert!(study.seeds >= 2, "a noise floor takes two seeds");
     assert!(study.times > 1.0, "a part is made faster");
-    let figures = all(study, &changes, library, stop)?;
+    let (changes, figures) = with_both(study, changes, library, stop)?;
     assert_eq!(figures.len(), changes.len(), "each change is tried");
     let (unchanged, changed) = figures.split_first().ok_or(WhatIfError::NoFigure)?;
     let first = unchanged.first().ok_or(WhatIfError::NoFigure)?;
@@ -256,10 +286,10 @@ fn tried(
         }
         let of_p99 = || effect(&p99(unchanged)?, &p99(figures)?, floor_p99?);
         trials.push(Trial {
-            change: name(*change).into(),
+            change: name(*change),
             to: to(*change)?,
             times: match change {
-                Change::Faster(_) => study.times,
+                Change::Faster(_) | Change::Together(_) => study.times,
                 Change::PutRight(_) => 1.0,
                 _ => f64::from(DEEPER),
             },
@@ -289,21 +319,75 @@ fn tried(
     })
 }
 
+/// The figures of `changes`, and of what is saturated side by side made faster together.
+fn with_both(
+    study: &Study<'_>,
+    mut changes: Vec<Change>,
+    library: &(dyn Source + Sync),
+    stop: &Arc<AtomicBool>,
+) -> Result<(Vec<Change>, Vec<Vec<Figures>>), WhatIfError> {
+    let mut figures = all(study, &changes, library, stop)?;
+    if let Some(both) = side_by_side(study, &changes, &figures) {
+        figures.extend(all(study, &[both], library, stop)?);
+        changes.push(both);
+    }
+    Ok((changes, figures))
+}
+
 /// The gain in rate where there is one, otherwise that of the percentile, which is told below every gain in rate.
 fn worth(trial: &Trial) -> f64 {
     let p99 = trial.p99.filter(|effect| effect.is_there).map_or(0.0, |effect| -effect.change);
     if trial.ops.is_there { trial.ops.change + p99 * 1e-6 } else { p99 * 1e-3 }
 }
 
-fn name(change: Change) -> &'static str {
-    match change {
+/// Of `changes` each part alone gains less of what it was made faster, so that another holds the load up as well.
+const LITTLE: f64 = 0.3;
+
+/// The parts that are saturated in the array as it is and were tried, where each of them gains little alone and there are several.
+fn side_by_side(study: &Study<'_>, changes: &[Change], figures: &[Vec<Figures>]) -> Option<Change> {
+    let unchanged = figures.first()?.first()?;
+    let gain = |part: Resource| {
+        let at = changes.iter().position(|change| *change == Change::Faster(part))?;
+        Some(figures[at].first()?.ops_per_s / unchanged.ops_per_s - 1.0)
+    };
+    let full: Vec<(Resource, f64)> =
+        unchanged.full.each().filter_map(|part| Some((part, gain(part)?))).collect();
+    let is_held = full.len() > 1 && full.iter().all(|(_, gain)| *gain < LITTLE * (study.times - 1.0));
+    is_held.then(|| Change::Together(Parts::of(full.into_iter().map(|(part, _)| part))))
+}
+
+/// A part that is so busy is saturated.
+const SATURATED: f64 = 0.95;
+
+/// The kinds of parts of which one is saturated in `point`.
+fn saturated(point: &Point) -> Parts {
+    let busy = point.breakdown.iter().flat_map(|breakdown| &breakdown.components);
+    let busy: Vec<String> = busy
+        .filter(|part| part.utilisation >= SATURATED)
+        .map(|part| {
+            part.name.split(' ').filter(|word| word.parse::<u32>().is_err()).collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    let is_of = |part: Resource, kind: &str| match part {
+        Resource::Disks => kind == "disk",
+        part => {
+            kind == part.name() || kind.strip_suffix(" rx").or(kind.strip_suffix(" tx")) == Some(part.name())
+        }
+    };
+    Parts::of(Resource::ALL.into_iter().filter(|part| busy.iter().any(|kind| is_of(*part, kind))))
+}
+
+fn name(change: Change) -> String {
+    let name = match change {
+        Change::Together(parts) => return parts.name(),
         Change::Nothing => "nothing",
         Change::Faster(resource) => resource.name(),
         Change::Deeper => trial::DEPTH,
         Change::Wider { deeper: false } => trial::LUN_QUEUE,
         Change::Wider { deeper: true } => trial::DEPTH_AND_LUN_QUEUE,
         Change::PutRight(setting) => setting.name(),
-    }
+    };
+    name.into()
 }
 
 /// A wider queue of each LUN, where more may be in flight than reaches the LUNs; where twice as much may, both.
@@ -508,6 +592,7 @@ fn figures(point: &Point) -> Option<Figures> {
         p99_ns,
         operations: operations(point).filter(|_| is_written_out(point)),
         is_filling: point.is_filling(),
+        full: saturated(point),
     })
 }
 

@@ -268,3 +268,38 @@ fn what_is_tried_gains_what_the_option_of_the_array_gains() {
         assert!((found.ops.change - gain).abs() < 0.05 * (1.0 + gain), "{setting}: {found:?} for {gain}");
     }
 }
+
+#[test]
+fn two_parts_that_are_saturated_side_by_side_are_tried_together_and_each_alone_gains_nothing() {
+    let text =
+        "seed = 3\n[[phase]]\nname = 'reads'\npattern = 'sequential'\nsize = '1MiB'\ndepth = 8\nrun = '4s'\n";
+    let plan = Plan::parse("what-if", text, &Overrides::default()).unwrap();
+    let tried = |address: &str| {
+        let study = Study {
+            plan: &plan,
+            index: 0,
+            address,
+            altered: &[],
+            recorded: Figure { value: 100.0, low: None, high: None },
+            seeds: 2,
+            times: 1.5,
+            machine: &Machine::default(),
+        };
+        what_if(&study, &Layered { first: Files("fixed"), then: Shipped }, &Arc::default()).unwrap()
+    };
+    let equal = tried("array:plain?link.rate=100MB/s&controller.bus=100MB/s");
+    let both = change(&equal, "link and controller bus");
+    assert!((both.ops.change - 0.5).abs() < 0.05 && both.times == 1.5, "{both:?}");
+    for alone in ["link", "controller bus"] {
+        assert!(change(&equal, alone).ops.change < 0.1, "{equal:?}");
+    }
+    let one = tried("array:plain?link.rate=100MB/s&controller.bus=400MB/s");
+    assert!(one.trials.iter().all(|trial| !trial.change.contains(" and controller bus")), "{one:?}");
+}
+
+#[test]
+fn a_cache_that_the_only_controller_cannot_mirror_is_tried_without_a_mirror() {
+    let trial =
+        gained("array:md3000?raid=10&luns=2&controllers=1", "size = '4KiB'\nreads = 0", "cache mirror");
+    assert!(trial.ops.change > 1.0 && trial.ops.is_there, "{trial:?}");
+}

@@ -89,7 +89,7 @@ impl Sim {
 
     /// Adds the disks, but for those that are in no set and no spare, and that nothing came to.
     fn disks_of(&mut self, elapsed: Nanos, components: &mut Vec<Component>) {
-        let (now, roles) = (self.now(), self.roles());
+        let (now, roles, models) = (self.now(), self.roles(), self.models());
         let in_use: BTreeSet<u32> = self.array.back.sets.iter().flat_map(|set| &set.disks).copied().collect();
         for (n, disk) in self.array.back.disks.iter_mut().enumerate() {
             let servers = disk.device.servers();
@@ -106,11 +106,22 @@ impl Sim {
             components.push(Component {
                 moved: Some(disk.moved.map(|sectors| sectors.bytes())),
                 role: roles.get(&n).copied(),
+                model: models.get(n).copied(),
                 chooses_among: disk.device.chooses_among(),
                 busiest: busiest.map(|part| part.name),
                 ..component
             });
         }
+    }
+
+    /// The model of each disk, by the number of the first that is like it: several entries of a description may be one model.
+    fn models(&self) -> Vec<u32> {
+        let models = &self.topology.models;
+        let first = |model: u32| {
+            let own = models.get(model as usize);
+            own.and_then(|own| models.iter().position(|other| other == own)).map_or(model, narrow::<u32>)
+        };
+        self.topology.disks.iter().map(|model| first(*model)).collect()
     }
 
     /// The disks that are no whole member of a set, by number. A spare of several sets is what the first that has taken it says.

@@ -52,6 +52,8 @@ pub struct Component {
     pub moved: Option<[Bytes; 2]>,
     /// Of a disk that is no whole member of a set: what it is, at the end of the run.
     pub role: Option<DiskRole>,
+    /// Of a disk: its model, by the number of the first that is like it.
+    pub model: Option<u32>,
     /// Of a disk that takes the nearest of the commands that wait: among how many.
     pub chooses_among: Option<u32>,
     /// Of a disk whose parts work side by side: the kind of them that is the busiest, of which utilisation and busy time are.
@@ -88,6 +90,7 @@ impl Component {
             visits,
             moved: None,
             role: None,
+            model: None,
             chooses_among: None,
             busiest: None,
         }

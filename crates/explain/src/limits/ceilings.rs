@@ -43,6 +43,7 @@ fn against(part: &PathPart, ceiling: &Ceiling, carried: &Carried) -> Vec<Use> {
         basis: ceiling.basis.clone(),
         inside: None,
         idle: None,
+        is_slow: false,
         queue: None,
     };
     match ceiling.what.as_str() {
@@ -147,6 +148,7 @@ impl<'a> Counts<'a> {
             basis,
             inside: None,
             idle: None,
+            is_slow: false,
             queue: None,
         })
     }

@@ -16,7 +16,7 @@ pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
     let mut kinds: BTreeMap<String, Vec<Busy<'_>>> = BTreeMap::new();
     let elapsed_ns = point.metered_ns().max(1) as f64;
     let elsewhere = elsewhere(point, elapsed_ns);
-    let at_disks = waiting_at_disks(point);
+    let (at_disks, is_without_lun) = (waiting_at_disks(point), has_fewer_luns_than_controllers(point));
     if let Some(breakdown) = &point.breakdown {
         let mut classes: BTreeMap<&str, Vec<&ClassShare>> = BTreeMap::new();
         breakdown.classes.iter().for_each(|one| classes.entry(&one.component).or_default().push(one));
@@ -30,7 +30,8 @@ pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
     }
     let of_kind = |(kind, parts): (String, Vec<Busy<'_>>)| {
         let most = if kind == DISK { at_disks } else { f64::INFINITY };
-        of_kind(&kind, &parts, elsewhere, most)
+        let one = of_kind(&kind, &parts, elsewhere, most);
+        Use { idle: one.idle.map(|idle| if is_without_lun { idle.without_lun() } else { idle }), ..one }
     };
     let mut uses: Vec<Use> = kinds.into_iter().map(of_kind).collect();
     sort(&mut uses);
@@ -47,6 +48,20 @@ fn elsewhere(point: &Point, elapsed_ns: f64) -> f64 {
     let queues = point.breakdown.as_ref().and_then(|breakdown| breakdown.lun_queues);
     let in_hosts = queues.map_or(0.0, |queues| queues.mean_waiting);
     (in_flight - in_hosts - at_parts / elapsed_ns).max(0.0)
+}
+
+/// Whether some controllers own no LUN: the LUNs of all hosts, which each host has, are fewer for each of them.
+fn has_fewer_luns_than_controllers(point: &Point) -> bool {
+    let Some(breakdown) = &point.breakdown else { return false };
+    let count = |of: &str| {
+        breakdown
+            .components
+            .iter()
+            .filter(|part| part.name.starts_with(of) && part.name.ends_with(" processor"))
+            .count()
+    };
+    let (controllers, hosts) = (count("controller "), count("host ").max(1));
+    breakdown.lun_queues.is_some_and(|queues| (queues.queues as usize) < controllers * hosts)
 }
 
 /// The kind of a disk.
@@ -97,6 +112,10 @@ struct Busy<'a> {
     service_ns: f64,
     /// Visits, on whosever behalf.
     visits: u64,
+    /// Bytes that a disk read and wrote.
+    moved: [u64; 2],
+    /// The model of a disk.
+    model: Option<u32>,
 }
 
 /// Fewer visits have no mean service time worth a comparison.
@@ -110,6 +129,9 @@ const CROWDED: f64 = 3.0;
 
 /// A slow part that is so much busier than all of its kind are on average is a limit of its own.
 const BUSIER: f64 = 0.03;
+
+/// Disks of one model that move no more than this more than the others on average do the same.
+const SAME: f64 = 1.05;
 
 /// Parts of a kind that are so much less busy than the busiest are as busy as that.
 const AS_BUSY: f64 = 0.05;
@@ -140,8 +162,9 @@ impl<'a> Busy<'a> {
         let served = part.service_ns as f64 / part.visits.max(1) as f64;
         let service_ns = if part.visits >= VISITS { served } else { 0.0 };
         let share = part.utilisation;
-        let (name, visits) = (part.name.as_str(), part.visits);
-        Busy { name, share, waiting, for_cache, background, gains, inside, service_ns, visits }
+        let (name, visits, model) = (part.name.as_str(), part.visits, part.model);
+        let moved = [part.read_bytes, part.written_bytes].map(|bytes| bytes.unwrap_or(0));
+        Busy { name, share, waiting, for_cache, background, gains, inside, service_ns, visits, moved, model }
     }
 }
 
@@ -157,6 +180,12 @@ fn kind(name: &str) -> String {
 
 /// `disks`, `controller buses`, `stripe locks`.
 fn plural(kind: &str) -> String {
+    // The two directions of a wire, and the two together.
+    if let Some((wire, way)) =
+        [" tx+rx", " rx", " tx"].iter().find_map(|way| Some((kind.strip_suffix(way)?, way.trim())))
+    {
+        return format!("{wire}s ({way})");
+    }
     match kind {
         _ if kind.ends_with("us") => format!("{kind}es"),
         _ if kind.ends_with('s') => kind.into(),
@@ -180,15 +209,20 @@ fn of_kind(kind: &str, all: &[Busy<'_>], elsewhere: f64, most_waiting: f64) -> U
     let mean = mean_of(parts);
     let fullest = parts.iter().copied().reduce(|most, one| if one.share > most.share { one } else { most });
     let most = fullest.map_or(0.0, |part| part.share);
-    let slow = fullest.and_then(|part| slower(part, parts));
+    let slow = fullest.filter(|part| !is_like_most(part, parts)).and_then(|part| slower(part, parts));
+    // Of disks that are one model and do the same none is slow: what the others are less busy by is what they have ahead of requests.
+    let ahead = fullest.filter(|part| most >= super::FULL && all_do_as(part, parts));
     // One of several that is full while the others are not is a limit of its own, and so are several of many.
-    let is_full = most >= super::FULL && mean < super::FULL - AS_BUSY;
+    let is_full = most >= super::FULL && mean < super::FULL - AS_BUSY && ahead.is_none();
     let stands_out = is_full || slow.is_some() && most >= BUSY && most - mean >= BUSIER;
     let as_busy: Vec<&Busy<'_>> = parts.iter().filter(|part| part.share >= most - AS_BUSY).collect();
     let several = stands_out && slow.is_none() && as_busy.len() > 1;
     let named = match (stands_out, fullest) {
         (true, _) if several => of_several(kind, &as_busy, all),
         (true, Some(one)) => of_one(one, all, slow.as_deref()),
+        (false, Some(one)) if ahead.is_some() && mean < super::FULL => {
+            of_busiest(kind, &one, parts, all.len())
+        }
         _ => of_even(kind, parts, most, all.len()),
     };
     let Named { part, share, basis, inside } = named;
@@ -218,6 +252,7 @@ fn of_kind(kind: &str, all: &[Busy<'_>], elsewhere: f64, most_waiting: f64) -> U
         basis,
         inside,
         idle,
+        is_slow: kind == DISK && stands_out && slow.is_some(),
         queue: Some(queue),
     }
 }
@@ -252,6 +287,34 @@ fn of_one(one: Busy<'_>, all: &[Busy<'_>], slow: Option<&str>) -> Named {
     let (inside, mean) = (inside(Some(&one)), percent(mean_of(all)));
     let basis = format!(", {mean} on average of all {}{}", all.len(), slow.unwrap_or_default());
     Named { part: one.name.to_owned(), share: one.share, basis, inside }
+}
+
+/// Whether half of `parts` or more are of the model of `part`: it is no slower than they are.
+fn is_like_most(part: &Busy<'_>, parts: &[Busy<'_>]) -> bool {
+    part.model.is_some() && 2 * parts.iter().filter(|other| other.model == part.model).count() > parts.len()
+}
+
+/// Whether all `parts` are of one model, and `part` moves no more than they do.
+fn all_do_as(part: &Busy<'_>, parts: &[Busy<'_>]) -> bool {
+    let moved = |one: &Busy<'_>| one.moved.iter().sum::<u64>() as f64;
+    let mean = parts.iter().map(moved).sum::<f64>() / parts.len().max(1) as f64;
+    let is_one_model = part.model.is_some() && parts.iter().all(|other| other.model == part.model);
+    is_one_model && parts.len() > 1 && mean > 0.0 && moved(part) <= SAME * mean
+}
+
+/// All that work, which do the same: as near to their limit as the busiest.
+fn of_busiest(kind: &str, busiest: &Busy<'_>, parts: &[Busy<'_>], all: usize) -> Named {
+    debug_assert!(busiest.share >= super::FULL, "a part with time to spare is not what bounds its kind");
+    let [read, written] = busiest.moved;
+    let why = match read > written && busiest.inside.is_none() {
+        true => {
+            "; each moves as much, and those that have it in their own buffers before it is requested are less busy"
+        }
+        false => "; each moves as much",
+    };
+    let mean = percent(mean_of(parts));
+    let basis = format!(" of the busiest, {mean} on average of {}{why}", parts.len());
+    Named { basis, share: busiest.share, ..of_even(kind, parts, busiest.share, all) }
 }
 
 /// All that work, which are alike.
@@ -314,8 +377,8 @@ pub(super) fn operations_per_request(point: &Point) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use record::Breakdown;
     use record::sample::{self, visits};
+    use record::{Breakdown, LunQueues};
 
     use super::super::FULL;
     use super::*;
@@ -331,8 +394,8 @@ mod tests {
         );
         assert_eq!(kind("disk a1"), "disk a1");
         assert_eq!(
-            ["disk", "controller bus", "stripe locks"].map(plural),
-            ["disks", "controller buses", "stripe locks"]
+            ["disk", "controller bus", "stripe locks", "link rx", "channel tx+rx"].map(plural),
+            ["disks", "controller buses", "stripe locks", "links (rx)", "channels (tx+rx)"]
         );
     }
 
@@ -417,6 +480,8 @@ mod tests {
             inside: None,
             service_ns: 6e6,
             visits: 1_000,
+            moved: [0; 2],
+            model: None,
         }
     }
 
@@ -445,7 +510,7 @@ mod tests {
         let names = ["disk 0", "disk 3", "disk 4", "disk 5"];
         assert_eq!(some_of(DISK, &names[..3], 12), "disks 0, 3 and 4");
         assert_eq!(some_of(DISK, &names, 12), "4 of 12 disks");
-        assert_eq!(some_of("link rx", &["link 0 rx", "link 1 rx"], 4), "2 of 4 link rxs");
+        assert_eq!(some_of("link rx", &["link 0 rx", "link 1 rx"], 4), "2 of 4 links (rx)");
     }
 
     #[test]
@@ -474,6 +539,23 @@ mod tests {
     }
 
     #[test]
+    fn a_lun_of_one_controller_uses_the_links_of_no_other() {
+        let part = |name: &str, utilisation| Component { visits: 1, ..component(name, utilisation, 0) };
+        let of = |luns: u32| {
+            let names = ["host 0 processor", "controller 0 processor", "controller 1 processor"];
+            let parts = names.iter().map(|name| part(name, 0.1));
+            let links = vec![part("link 0 tx", 0.99), part("link 1 tx", 0.0)];
+            let mut point = modelled(parts.chain(links).collect(), Vec::new());
+            let queues = LunQueues { depth: 32, queues: luns, mean_outstanding: 8.0, mean_waiting: 0.0 };
+            point.breakdown.as_mut().expect("it has one").lun_queues = Some(queues);
+            let uses = of_breakdown(&point);
+            uses.into_iter().find_map(|one| one.idle).expect("a link is idle").advice()
+        };
+        assert!(of(1).contains("make one for each (`luns`)"), "{}", of(1));
+        assert!(of(2).contains("use all paths (`multipath`)"), "{}", of(2));
+    }
+
+    #[test]
     fn a_part_that_takes_longer_for_each_visit_than_the_others_is_named() {
         let of = |slow_ns: f64, share: f64, others: f64| {
             let slow = Busy { service_ns: slow_ns, ..busy("disk 1", share) };
@@ -499,6 +581,37 @@ mod tests {
             crowd(3.0)
         );
         assert!(crowd(2.9).ends_with("highest 100 %"));
+    }
+
+    #[test]
+    fn a_disk_of_the_model_of_the_others_is_not_slow_where_these_have_read_ahead_what_it_reads() {
+        let of = |models: [u32; 4], moved: u64| {
+            let part = |(name, model, moved): (&'static str, u32, u64), share, service_ns| Busy {
+                service_ns,
+                model: Some(model),
+                moved: [moved, 0],
+                ..busy(name, share)
+            };
+            let parts = [
+                part(("disk 0", models[0], 1_000), 0.45, 0.2e6),
+                part(("disk 1", models[1], moved), 1.0, 0.5e6),
+                part(("disk 2", models[2], 1_000), 0.45, 0.2e6),
+                part(("disk 3", models[3], 1_000), 0.45, 0.2e6),
+            ];
+            of_kind(DISK, &parts, 100.0, f64::INFINITY)
+        };
+        let alike = of([0; 4], 1_000);
+        assert_eq!((alike.part.as_str(), alike.share, alike.is_even), ("disks", 1.0, true));
+        assert!(
+            alike.basis.starts_with(" of the busiest, 59 % on average of 4; each moves as much, and those"),
+            "{}",
+            alike.basis
+        );
+        let slow = of([0, 1, 0, 0], 1_000);
+        assert_eq!((slow.part.as_str(), slow.is_slow), ("disk 1", true), "of another model");
+        assert!(slow.basis.contains("an operation takes it 500 µs, the others 200 µs"), "{}", slow.basis);
+        let loaded = of([0; 4], 2_000);
+        assert_eq!((loaded.part.as_str(), loaded.basis.as_str()), ("disk 1", ", 59 % on average of all 4"));
     }
 
     #[test]

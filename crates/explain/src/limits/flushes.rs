@@ -9,6 +9,7 @@ use spec::OpenSync;
 use units::{Nanos, OpsPerSecond};
 
 use super::partial_writes;
+use super::queues::BUSY;
 use super::usage::Use;
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -59,7 +60,7 @@ pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
     let kinds = STAGES.map(|(stage, why)| (spent(stage), why));
     let flushed: f64 = kinds.iter().map(|(time, _)| time).sum();
     if all <= 0.0 || flushed < MOST * all {
-        return None;
+        return held_up(point, uses, flushed / all);
     }
     let told: Vec<String> = kinds
         .iter()
@@ -96,6 +97,46 @@ pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
         None => Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(REMEDY),
     };
     Some(draft.number("flush_share", flushed / all).number("in_flight", in_flight))
+}
+
+/// A flush is in what requests of such a part of the time or more wait for.
+const SEEN: f64 = 0.01;
+
+/// The busiest part of a drive that does nothing beside a flush, as a record has it.
+const ONE_AT_A_TIME: &str = "flushes, one at a time";
+
+/// What to do about flushes that others wait for.
+const APART_REMEDY: &str = "Put what syncs on a drive of its own, sync less often (`sync`, `flush_every`), or use drives whose flush does not hold up \
+                            other commands (NVMe) or costs nothing (protection against power loss).";
+
+/// That most of the response time of `point` is the wait at disks with time to spare, where disks flush, which takes the part `flushed` of
+/// it: a drive that flushes serves nothing else meanwhile (over Serial ATA a flush is no queued command).
+fn held_up(point: &Point, uses: &[Use], flushed: f64) -> Option<Draft> {
+    // What flushes one at a time is busy with that.
+    let flushes = |one: &Use| one.inside.as_deref() == Some(ONE_AT_A_TIME);
+    let disks = uses.iter().find(|one| one.part.starts_with("disk"));
+    let disks = disks.filter(|one| one.share < BUSY || flushes(one))?;
+    let response = &point.breakdown.as_ref()?.response;
+    let all: f64 = response.iter().map(PartShare::time_ns).sum();
+    let waited: f64 = response.iter().filter(|part| part.part == "disk").map(|part| part.wait_ns).sum();
+    let waits = waited / all;
+    if !(syncs(point) && flushed >= SEEN && waits + flushed >= MOST) {
+        return None;
+    }
+    let time = |ns: f64| Nanos::from_secs_f64(ns * 1e-9);
+    let told = format!("{} ({} busy)", disks.part, percent(disks.share));
+    let sentence = format!(
+        "flush is the bottleneck: {} of the response time, {} of {}, is the wait for {}: while a drive flushes it serves nothing \
+         else (Serial ATA). Another {} is the wait for the flush itself.",
+        percent(waits),
+        time(waited),
+        time(all),
+        told,
+        percent(flushed)
+    );
+    let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
+    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(APART_REMEDY);
+    Some(draft.number("flush_share", flushed).number("wait_share", waits).number("in_flight", in_flight))
 }
 
 /// That flushes bound `point` of real storage, by the response times of its own flushes; else nothing. What a write that is
@@ -145,6 +186,30 @@ mod tests {
 
     use super::super::usage::busy;
     use super::*;
+
+    #[test]
+    fn requests_that_wait_at_a_disk_with_time_to_spare_wait_for_the_flushes_of_others() {
+        let told_of = |disk: Use, flush: f64, syncs: bool| {
+            let stream =
+                Stream { op: "write", size_bytes: 4096, per_s: 100, median_ns: 1_000_000, spread: 0.0 };
+            let mut workload = sample::workload("log", &[stream]);
+            workload.spec.durability.every = syncs.then_some(1);
+            let mut point = sample::point(0, "p", vec![workload]);
+            let part = |part: &str, wait_ns, service_ns| PartShare { part: part.into(), wait_ns, service_ns };
+            let response = vec![part("disk", 1_300_000.0, 75_000.0), part("disk flush", 0.0, flush)];
+            point.breakdown = Some(Breakdown { response, ..Breakdown::default() });
+            limit(&point, &[disk]).map(Draft::about_run)
+        };
+        let told = |share: f64, flush, syncs| told_of(busy("disk 0", share, 7.6, 0.0), flush, syncs);
+        let flushing = Use { inside: Some(ONE_AT_A_TIME.into()), ..busy("disk 0", 0.95, 7.6, 0.0) };
+        assert!(told_of(flushing, 160_000.0, true).is_some(), "it is busy with flushes");
+        let found = told(0.14, 160_000.0, true).expect("the flush holds them up");
+        assert!(found.sentence.contains("is the wait for disk 0 (14 % busy): while"), "{}", found.sentence);
+        assert!(found.remedy.starts_with("Put what syncs on a drive of its own"), "{}", found.remedy);
+        assert_eq!(told(0.95, 160_000.0, true), None, "the disk is busy");
+        assert_eq!(told(0.14, 0.0, true), None, "no flush was waited for");
+        assert_eq!(told(0.14, 160_000.0, false), None, "nobody syncs");
+    }
 
     fn found(parts: &[(&str, f64, f64)]) -> Option<record::Finding> {
         let part = |(part, wait_ns, service_ns): &(&str, f64, f64)| PartShare {

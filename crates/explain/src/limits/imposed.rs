@@ -52,7 +52,7 @@ pub(super) fn by_group(run: &Run, point: &Point) -> Option<Draft> {
                 percent(share),
                 if key.ends_with("bps") { "bytes" } else { "requests" }
             );
-            let draft = Draft::new(Code::RateLimited, Severity::Note, sentence)
+            let draft = Draft::new(Code::RateLimited, Severity::Warning, sentence)
                 .remedy("Measure outside the control group, or raise its limit: the storage may do more.");
             return Some(draft.number("rate_per_s", rate).number("most_per_s", most).number("share", share));
         }

@@ -19,7 +19,7 @@ mod usage;
 
 use record::{DiskRole, PartShare, Point, PointKind, Run, Severity, WorkloadResult, World};
 use spec::{OpenSync, Pattern};
-use units::{OpsPerSecond, Share};
+use units::{Nanos, OpsPerSecond, Share};
 
 use crate::Code;
 use crate::company;
@@ -112,7 +112,7 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
                 let mut others = uses.clone();
                 let first = others.remove(place);
                 let limit = limit(&first, &others, answer);
-                with_spread(of_operations(limit, &first, point), spread)
+                with_spread(in_order(of_operations(limit, &first, point), &first, point), spread)
             }
             Shown::Latency => with_partial_writes(latency(first, &load?, answer), point),
             Shown::Open => match spread {
@@ -257,6 +257,17 @@ fn with_operations(draft: Draft, point: &Point) -> Draft {
     };
     match failed_disks(point) {
         None => draft,
+        Some(failed) if is_rebuilt(point) => {
+            let has = if failed.contains(',') { "have" } else { "has" };
+            let told = format!(
+                " {} {has} failed: the others do its work, and that of the rebuild, which runs.",
+                capital(&failed)
+            );
+            draft.sentence(&told).remedy(format!(
+                "Wait until the rebuild of {failed} has ended, or lower its rate (`rate`; md: `sync_speed_max`) where the load matters \
+                 more; more or faster disks come after that."
+            ))
+        }
         Some(failed) => {
             let has = if failed.contains(',') { "have" } else { "has" };
             draft.sentence(&format!(" {} {has} failed: the others do its work.", capital(&failed))).remedy(
@@ -282,6 +293,16 @@ fn crosses_chunks(point: &Point) -> bool {
         one.spec.mix.reads == Share::ALL && one.spec.pattern != Pattern::Sequential && one.spec.tree.is_none()
     };
     point.workloads.iter().all(is_read) && failed_disks(point).is_none()
+}
+
+/// Whether the array works at disks on its own account, a disk being filled or not: beside a failed one that is its rebuild.
+fn is_rebuilt(point: &Point) -> bool {
+    let Some(breakdown) = &point.breakdown else { return false };
+    let is_filled = |part: &record::Component| part.role == Some(DiskRole::Filling);
+    let is_work = |one: &record::ClassShare| {
+        one.op == record::Behalf::Background && one.component.starts_with("disk ") && one.visits > 0
+    };
+    breakdown.components.iter().any(is_filled) || breakdown.classes.iter().any(is_work)
 }
 
 /// The disks that have failed: `disk 3`, `disks 3, 4`; `None` where none has.
@@ -313,6 +334,20 @@ const WRITE_PATH: &str = "flash write path";
 const SPARE_ROOM: &str = "Writes wait until flash is programmed, and what is left of old blocks is copied and erased (write amplification). Give \
                           the drive more spare room, so that it copies less (leave a part of it unwritten and trimmed, or use drives with \
                           more); else use a faster one, or more of them.";
+
+/// The same of writes in order, of which nothing is copied.
+const IN_ORDER: &str = "Writes wait for the drive's own way to its flash. They come in order, so that nothing is copied before it is erased, and more \
+                        spare room changes nothing: use a faster drive, or more of them.";
+
+/// `draft`, about `first`, where that is the way of writes through flash drives and all of `point` write in order.
+fn in_order(draft: Draft, first: &Use, point: &Point) -> Draft {
+    let is_path = first.inside.as_deref() == Some(WRITE_PATH);
+    let is_in_order = point.workloads.iter().all(|one| {
+        one.spec.tree.is_none()
+            && (one.spec.pattern == Pattern::Sequential || one.spec.mix.reads == Share::ALL)
+    });
+    if is_path && is_in_order { draft.remedy(IN_ORDER) } else { draft }
+}
 
 /// What the name of a worker's thread in its host ends with.
 const THREAD: &str = " thread";
@@ -387,6 +422,10 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
         Some(idle) => {
             draft.remedy(format!("{} Otherwise use faster ones, or put less load on them.", idle.advice()))
         }
+        None if first.is_slow => draft.remedy(format!(
+            "Replace {}: it is slower than the others; more or faster disks come after that.",
+            first.part
+        )),
         None => draft.remedy(remedy),
     };
     let uses = [first].into_iter().chain(others);
@@ -436,9 +475,9 @@ pub(super) fn with_partial_writes(draft: Draft, point: &Point) -> Draft {
 fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
     debug_assert!(first.share < FULL, "no part is saturated");
     let mut sentence = format!(
-        "Latency-bound: queue depth {:.1} / {:.3} ms = {} IOPS. No part that is counted is saturated; the busiest, {}: {}.",
+        "Latency-bound: queue depth {:.1} / {} = {} IOPS. No part that is counted is saturated; the busiest, {}: {}.",
         load.in_flight,
-        load.response_s * 1e3,
+        Nanos::from_secs_f64(load.response_s),
         OpsPerSecond::new(load.rate),
         first.part,
         first.in_words()
@@ -706,11 +745,25 @@ mod tests {
     }
 
     #[test]
+    fn a_disk_that_is_slower_than_the_others_is_replaced() {
+        let slow = Use { is_slow: true, ..usage::busy("disk 3", 0.99, 4.0, 0.0) };
+        let remedy = limit(&slow, &[], None).about_run().remedy;
+        assert!(remedy.starts_with("Replace disk 3: it is slower"), "{remedy}");
+    }
+
+    #[test]
     fn a_flash_drive_that_is_busy_with_its_writes_is_told_to_have_more_spare_room() {
         let mut part = usage::busy("disk 0", 0.99, 4.0, 0.0);
         part.inside = Some(WRITE_PATH.into());
         let told = limit(&part, &[], None).about_run();
-        assert!(told.remedy.contains("more spare room"), "{}", told.remedy);
+        assert!(told.remedy.contains("Give the drive more spare room"), "{}", told.remedy);
+        let of = |pattern| {
+            let mut point = sample::point(0, "p", vec![sample::workload("main", &[])]);
+            (point.workloads[0].spec.pattern, point.workloads[0].spec.mix.reads) = (pattern, Share::NONE);
+            in_order(limit(&part, &[], None), &part, &point).about_run().remedy
+        };
+        assert!(of(Pattern::Sequential).contains("changes nothing"), "{}", of(Pattern::Sequential));
+        assert!(of(Pattern::Random).contains("Give the drive"), "what is left of old blocks is copied");
     }
 
     #[test]
@@ -724,7 +777,10 @@ mod tests {
         assert!(of_latency(0.8).sentence.contains("From 8 to 16"));
         assert!(!of_latency(FOLLOWS).sentence.contains("From 8 to 16"));
         assert!((of_latency(0.8).numbers["response_ms"] - 4.0).abs() < 1e-9);
-        assert!(of_latency(0.8).sentence.contains("2.0 / 4.000 ms = 500 IOPS"));
+        assert!(of_latency(0.8).sentence.contains("2.0 / 4.00 ms = 500 IOPS"));
+        let quick = curve::Load { in_flight: 4.0, rate: 2_928_258.0, response_s: 1.366e-6 };
+        let told = latency(&idle, &quick, None).about_run().sentence;
+        assert!(told.contains("4.0 / 1.37 µs = 2,928,258 IOPS"), "{told}");
     }
 
     #[test]

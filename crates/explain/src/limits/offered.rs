@@ -263,6 +263,7 @@ mod tests {
             basis: String::new(),
             inside: None,
             idle: None,
+            is_slow: false,
             queue: None,
         }
     }

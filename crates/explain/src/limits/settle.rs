@@ -1,7 +1,7 @@
 //! The bottleneck of a point of a virtual array by trial, where its record does not identify it: each part faster, and
 //! twice the queue depth.
 
-use record::names::trial::{DEPTH, DEPTH_AND_LUN_QUEUE, LUN_QUEUE, SETTINGS};
+use record::names::trial::{ALIKE, AND, DEPTH, DEPTH_AND_LUN_QUEUE, LUN_QUEUE, SETTINGS};
 use record::{Finding, Point, Run, Severity, Trial, WhatIf, World};
 
 use super::usage::Use;
@@ -85,7 +85,10 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
     let more = more_of(tried).map(|(trial, what)| format!("; doubling {what} {}", percent(trial.ops.change)));
     let more: String = more.collect();
     let wider = tried.trials.iter().find(|trial| trial.change == LUN_QUEUE);
-    let draft = if let Some(depth) = depth.filter(|depth| effect(depth) >= FOLLOWS) {
+    let alike = tried.trials.iter().find(|trial| trial.change == ALIKE);
+    let draft = if let Some(slow) = alike.filter(|slow| effect(slow) >= CLEAR * (tried.times - 1.0)) {
+        by_one_disk(slow, first, &speed)
+    } else if let Some(depth) = depth.filter(|depth| effect(depth) >= FOLLOWS) {
         let sentence = format!(
             "Latency-bound, by trial: doubling the queue depth raises the rate by {}, {speed} more speed of the most \
              effective part, {}, by {}.",
@@ -97,14 +100,7 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
     } else if effect(first) >= CLEAR * (tried.times - 1.0)
         && second.is_none_or(|second| effect(first) >= FIRST * effect(second))
     {
-        let verb = if first.change.ends_with('s') && !first.change.ends_with("bus") { "are" } else { "is" };
-        let faster = if first.change.ends_with("size") { "more of it" } else { "more speed" };
-        let sentence = format!(
-            "{} {verb} the bottleneck, by trial: {speed} {faster} raises the rate by {}{next}{more}.",
-            first.change,
-            percent(first.ops.change)
-        );
-        let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(super::MORE_OF_IT);
+        let draft = by_part(first, &speed, &format!("{next}{more}"));
         if BEHIND_PARITY.contains(&first.change.as_str()) {
             super::with_operations(draft, point)
         } else {
@@ -130,6 +126,38 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
         draft.number(&format!("{}_rate_change", trial.change.replace(' ', "_")), trial.ops.change)
     });
     Some(draft.number("times_as_fast", tried.times).about(point))
+}
+
+/// That the disks which `slow` had as fast as the others of their set are the bottleneck, beside what the `first` of all parts gains.
+fn by_one_disk(slow: &Trial, first: &Trial, speed: &str) -> Draft {
+    let verb = if slow.to.starts_with("disks") { "are" } else { "is" };
+    let sentence = format!(
+        "{} {verb} the bottleneck, by trial: as fast as the others of the set, the rate rises by {}; {speed} more speed of {} \
+         raises it by {}.",
+        slow.to,
+        percent(slow.ops.change),
+        first.change,
+        percent(first.ops.change)
+    );
+    Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(crate::settings::remedy(slow))
+}
+
+/// That the part of `trial`, or the several that it made faster together, is the bottleneck; `others` says what else gains.
+fn by_part(trial: &Trial, speed: &str, others: &str) -> Draft {
+    let name = &trial.change;
+    let are_together = name.contains(AND);
+    let is_several = name.ends_with('s') && !name.ends_with("bus") || are_together;
+    let verb = if is_several { "are" } else { "is" };
+    let faster = if name.ends_with("size") { "more of it" } else { "more speed" };
+    let gain = percent(trial.ops.change);
+    let sentence = format!(
+        "{name} {verb} the bottleneck, by trial: {speed} {faster} raises the rate by {gain}{others}."
+    );
+    let remedy = match are_together {
+        true => format!("Make {name} faster, or put less load on them: each alone gains next to nothing."),
+        false => super::MORE_OF_IT.into(),
+    };
+    Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(remedy)
 }
 
 /// That background work takes a large part of the time of the part that is busiest with it; `None` where none does.
@@ -289,6 +317,29 @@ mod tests {
         assert_eq!(settled(&run(), &of_another), None, "it does not repeat the record");
         let elsewhere = WhatIf { point: 9, ..tried(2.0, &[("disks", 0.9)]) };
         assert_eq!(settled(&run(), &elsewhere), None);
+    }
+
+    #[test]
+    fn a_disk_that_is_slower_than_the_others_comes_before_all_disks_and_two_full_parts_are_named_together() {
+        let mut slow = tried(1.5, &[("disks", 0.45), (ALIKE, 0.25)]);
+        slow.trials[1].to = "disk 3".into();
+        let finding = settled(&run(), &slow).expect("it is one disk");
+        assert_eq!(
+            finding.sentence,
+            "disk 3 is the bottleneck, by trial: as fast as the others of the set, the rate rises by 25 %; 50 % more speed of disks \
+             raises it by 45 %."
+        );
+        assert!(finding.remedy.starts_with("Replace disk 3"), "{}", finding.remedy);
+        slow.trials[1].ops = Effect { change: 0.1, low: 0.1, high: 0.1, is_there: true };
+        assert!(settled(&run(), &slow).expect("all disks").sentence.starts_with("disks are the bottleneck"));
+        let both = tried(1.5, &[("link", 0.0), ("controller bus", 0.01), ("link and controller bus", 0.48)]);
+        let finding = settled(&run(), &both).expect("both together");
+        assert!(
+            finding.sentence.starts_with("link and controller bus are the bottleneck, by trial: 50 % more speed raises the rate by 48 %"),
+            "{}",
+            finding.sentence
+        );
+        assert!(finding.remedy.starts_with("Make link and controller bus faster"), "{}", finding.remedy);
     }
 
     #[test]

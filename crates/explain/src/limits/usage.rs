@@ -25,6 +25,8 @@ pub(super) struct Use {
     pub inside: Option<String>,
     /// Parts of its kind that the load does not use; `None` where it uses all, or where they are not counted.
     pub idle: Option<Idle>,
+    /// Whether it is one disk that is slower than the others.
+    pub is_slow: bool,
     /// What waits there; `None` where it is not counted.
     pub queue: Option<Queue>,
 }
@@ -39,6 +41,8 @@ pub(super) struct Idle {
     of: usize,
     /// Utilization of the busiest of those that are idle.
     most: f64,
+    /// Whether there are fewer LUNs than controllers, so that some of these have none.
+    is_without_lun: bool,
 }
 
 impl Idle {
@@ -46,7 +50,12 @@ impl Idle {
     pub fn of(kinds: String, shares: impl Iterator<Item = f64>, of: usize) -> Option<Idle> {
         let (count, most) = shares.fold((0, 0.0_f64), |(count, most), share| (count + 1, most.max(share)));
         debug_assert!(count < of, "some of a kind work");
-        (count > 0).then_some(Idle { kinds, count, of, most })
+        (count > 0).then_some(Idle { kinds, count, of, most, is_without_lun: false })
+    }
+
+    /// The same where there are fewer LUNs than controllers.
+    pub fn without_lun(self) -> Idle {
+        Idle { is_without_lun: true, ..self }
     }
 
     /// `12 of 24 are idle`.
@@ -65,6 +74,9 @@ impl Idle {
         let first = |word: &str| self.kinds.starts_with(word);
         let how = if first("disk") {
             "use the LUNs of all sets, or more of their span"
+        } else if self.is_without_lun && (first("link") || first("controller")) {
+            "a LUN is served by the one controller that owns it: make one for each (`luns`), and use them all, or a stripe over them \
+             (`host.stripe`)"
         } else if first("link") || first("host adapter") {
             "use all paths (`multipath`)"
         } else if first("controller") {
@@ -179,6 +191,7 @@ pub(super) fn busy(part: &str, share: f64, load: f64, background: f64) -> Use {
         basis: String::new(),
         inside: None,
         idle: None,
+        is_slow: false,
         queue: Some(Queue { load, background, gains: false }),
     }
 }
@@ -199,6 +212,7 @@ mod tests {
             basis: String::new(),
             inside: None,
             idle: None,
+            is_slow: false,
             queue: None,
         }
     }

@@ -486,10 +486,14 @@ pub fn judge(comparison: &Comparison, wanted: &[FailOn]) -> Result<Ending, Failu
 /// Which figure, by how much it changed, and how sure that is.
 fn told(comparison: &Comparison, row: &Compared) -> String {
     let range = match (row.low, row.high) {
-        (Some(low), Some(high)) => format!("{:+.1} % to {:+.1} %", (low - 1.0) * 100.0, (high - 1.0) * 100.0),
+        (Some(low), Some(high)) => format!("{} to {}", changed(low), changed(high)),
         _ => "no 95 % CI".into(),
     };
     let side = comparison.sides.get(row.side as usize).map_or("", |side| &side.name);
-    let change = (row.ratio - 1.0) * 100.0;
-    format!("{} of {} on {side}: {change:+.1} % ({range})", row.metric, row.cell)
+    format!("{} of {} on {side}: {} ({range})", row.metric, row.cell, changed(row.ratio))
+}
+
+/// `+12.3 %`; from twice as much on `2.5 times`.
+fn changed(ratio: f64) -> String {
+    if ratio >= 2.0 { format!("{ratio:.1} times") } else { format!("{:+.1} %", (ratio - 1.0) * 100.0) }
 }

@@ -142,6 +142,9 @@ pub struct Component {
     /// come, and in older records.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub chooses_among: Option<u32>,
+    /// Of a disk: its model, by a number that those of one model have in common; absent of other parts, and in older records.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub model: Option<u32>,
     /// Of a flash drive: the busiest kind of the parts inside it, of which servers and utilisation are: `flash dies`, `flash write
     /// path`; absent of other disks, and in older records.
     #[serde(skip_serializing_if = "Option::is_none", default)]

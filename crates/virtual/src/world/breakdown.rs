@@ -36,6 +36,7 @@ fn component(part: &Component, elapsed: Nanos) -> record::Component {
         written_bytes: part.moved.map(|[_, written]| written.get()),
         role: part.role.map(role),
         chooses_among: part.chooses_among,
+        model: part.model,
         busiest: part.busiest.map(str::to_owned),
     }
 }
