@@ -49,6 +49,9 @@ const LONGEST: Nanos = Nanos::from_secs(20);
 /// A plan whose loads last no longer than this is carried out as it is: a cache that fills meanwhile is a part of its pattern.
 const KEPT: Nanos = Nanos::from_secs(5);
 
+/// But a load that writes warms up as long as its plan says for so many requests, until which its write cache is as full as it was.
+const WARM: u32 = 40_000;
+
 /// Nor does either last less than this.
 const SHORTEST: Nanos = Nanos::from_millis(200);
 
@@ -215,7 +218,10 @@ impl Suspect {
             Suspect::LinkLost => option == "link.count",
             Suspect::LunQueue => option == "host.lun_depth",
             Suspect::SessionQueue => option == "protocol.outstanding",
-            _ if self.part() == Resource::Disks.name() => part == "drive",
+            Suspect::Rotation => is_of_disks(option) && option.ends_with("rpm"),
+            Suspect::Seeks => is_of_disks(option) && option.contains("seek"),
+            Suspect::Media => is_of_disks(option) && (option.contains("zones") || option.contains("rate")),
+            _ if self.part() == Resource::Disks.name() => is_of_disks(option),
             _ => part == self.part(),
         }
     }
@@ -311,6 +317,11 @@ impl Suspect {
     }
 }
 
+/// Whether an option is of the model of the disks: `drive.rpm`, `devices.with.rotating.rpm`.
+fn is_of_disks(option: &str) -> bool {
+    option.starts_with("drive.") || option.starts_with("devices.")
+}
+
 /// One is left at least.
 fn fewer(slots: &mut u32, times: f64) {
     *slots = truncated::<u32>((f64::from(*slots) / times).round()).max(1);
@@ -347,6 +358,16 @@ fn one_member(topology: &mut Topology, times: f64) {
     topology.models.extend(alone.models.pop());
     let Ok(new) = u32::try_from(topology.models.len() - 1) else { return };
     topology.disks[disk as usize] = new;
+}
+
+/// Has loads of `point` that write warm up as long as they did `before`, `most` at the longest.
+fn keep_warm_ups(point: &mut workload::plan::Point, before: &workload::plan::Point, most: Nanos) {
+    let (Task::Load(load), Task::Load(before)) = (&mut point.task, &before.task) else { return };
+    for (own, before) in load.workloads.iter_mut().zip(&before.workloads) {
+        if own.mix.reads.get() < 1.0 {
+            own.stop.warmup = own.stop.warmup.max(before.stop.warmup.min(most));
+        }
+    }
 }
 
 /// A plan on an array whose parts are made worse.
@@ -421,29 +442,30 @@ impl<'a> Study<'a> {
         stop: &Arc<AtomicBool>,
     ) -> Result<Option<Study<'a>>, ModelError> {
         let spec = spec::array(library, address)?;
-        let shortened = |most: &dyn Fn(usize) -> Nanos| {
+        let shortened = |most: &dyn Fn(usize) -> Nanos, warmup: &dyn Fn(usize) -> Nanos| {
             plan.clone().only(|point| {
+                let before = point.clone();
                 shorten(point, most(point.index));
+                keep_warm_ups(point, &before, warmup(point.index));
                 true
             })
         };
         // A second of each load tells its rate.
-        let plan_of_a_second = shortened(&|_| Nanos::from_secs(1));
+        let plan_of_a_second = shortened(&|_| Nanos::from_secs(1), &|_| Nanos::ZERO);
         let mut study = Study { plan: plan_of_a_second, address, spec, machine, stop: stop.clone() };
         let Some(points) = study.points(None, 0) else { return Ok(None) };
         let is_kept =
             |index: usize| plan.points().iter().any(|point| point.index == index && lasting(point) <= KEPT);
-        let most = |index: usize| {
+        let time_of = |index: usize, requests: u32| {
             let point = points.iter().find(|point| point.index as usize == index);
             let rate = point.map_or(0.0, |point| rate_of(point).value);
-            let time = if rate > 0.0 {
-                Nanos::from_secs_f64((f64::from(requests) / rate).min(1e6))
-            } else {
-                LONGEST
-            };
+            (rate > 0.0).then(|| Nanos::from_secs_f64((f64::from(requests) / rate).min(1e6)))
+        };
+        let most = |index: usize| {
+            let time = time_of(index, requests).unwrap_or(LONGEST);
             if is_kept(index) { KEPT } else { time.clamp(SHORTEST, LONGEST) }
         };
-        study.plan = shortened(&most);
+        study.plan = shortened(&most, &|index| time_of(index, WARM).unwrap_or(Nanos::ZERO));
         Ok(Some(study))
     }
 
@@ -585,7 +607,9 @@ mod tests {
         assert_eq!((of("link.command"), of("link.latency")), (Some("link"), Some("distance")));
         assert_eq!(of("controller.read_command"), Some("controller processor"));
         assert_eq!(of("host.lun_depth"), Some("LUN queue"));
-        assert_eq!(of("drive.rpm"), Some("disks"));
+        assert_eq!((of("drive.rpm"), of("devices.with.rotating.rpm")), (Some("disks"), Some("disks")));
+        assert_eq!(of("cache.write_back"), Some("write cache"));
+        assert!(Suspect::Slower(Resource::Channel).is_set_by("channel.rate"));
         assert_eq!(of("cache.size"), Some("cache size"));
         assert_eq!((of("failed"), of("cache.prefetch.streams")), (Some("failed disk"), Some("read cache")));
         assert_eq!(of("host.hosts"), None);

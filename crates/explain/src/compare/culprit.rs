@@ -280,6 +280,9 @@ pub fn culprit(model: &str, measured: &[Shift], suspicions: &[Suspicion]) -> Cul
         all.sort_by_key(|(_, one)| !one.fits);
     }
     all.sort_by(|(_, one), (_, other)| other.log_likelihood.total_cmp(&one.log_likelihood));
+    let tried = all.iter().map(|(one, _)| &one.part).collect::<BTreeSet<_>>().len();
+    // A part that is slower by nothing is the array as it is, and no candidate.
+    all.retain(|(one, traced)| one.tried.len() < 2 || (traced.times - 1.0).abs() >= SLIGHT);
     let best = all.first().map_or(0.0, |(_, traced)| traced.log_likelihood);
     let mut parts: Vec<Vec<(&Suspicion, Traced)>> = Vec::new();
     for one in all {
@@ -289,10 +292,9 @@ pub fn culprit(model: &str, measured: &[Shift], suspicions: &[Suspicion]) -> Cul
         }
     }
     let suspects: Vec<Suspect> = parts.iter().map(|changes| suspect(changes, best)).collect();
-    let nearest = parts.iter().position(|changes| (changes[0].1.times - 1.0).abs() >= SLIGHT);
     let is_noise =
         !suspects.is_empty() && is_within_noise(measured) && best - noise_alone(measured) < LIKELIER.ln();
-    let why = if is_noise { NOISE_ALONE.into() } else { unknown(model, &suspects, nearest, is_one_point) };
+    let why = if is_noise { NOISE_ALONE.into() } else { unknown(model, &suspects, tried, is_one_point) };
     let part = suspects.first().filter(|_| why.is_empty()).map(|first| first.part.clone());
     let figures = u32::try_from(measured.len()).unwrap_or(u32::MAX);
     let suspects = suspects.into_iter().take(TOLD).collect();
@@ -336,15 +338,35 @@ fn noise_alone(measured: &[Shift]) -> f64 {
     held(measured, |_| Some((0.0, 0.0))).iter().map(FigurePair::log_likelihood).sum()
 }
 
-/// Why no part is named; empty where one is. `nearest` is the likeliest of `suspects` that changes anything.
-fn unknown(model: &str, suspects: &[Suspect], nearest: Option<usize>, is_one_point: bool) -> String {
+/// What the records themselves say was changed, `part` from `change`, where the figures of the model then change as the measured ones
+/// did; `None` where they do not. `shifts` is what the model gives.
+pub fn as_changed(
+    model: &str,
+    measured: &[Shift],
+    part: &str,
+    change: &str,
+    shifts: Vec<Shift>,
+) -> Option<Culprit> {
+    let change = format!("was changed: {change}; it fits");
+    let one = Suspicion { part: part.into(), change, tried: vec![(1.0, shifts)] };
+    let traced = one.trace(measured).filter(|traced| traced.fits)?;
+    let best = traced.log_likelihood;
+    let suspects = vec![suspect(&[(&one, traced)], best)];
+    let figures = u32::try_from(measured.len()).unwrap_or(u32::MAX);
+    Some(Culprit { model: model.into(), part: Some(part.into()), why: String::new(), figures, suspects })
+}
+
+/// Why no part is named, of so many that were tried; empty where one is.
+fn unknown(model: &str, suspects: &[Suspect], tried: usize, is_one_point: bool) -> String {
+    let none = format!("none of the parts of {model} that were tried ({tried}) explains the pattern");
     let Some(first) = suspects.first() else {
-        return format!("{model} has no figure of the points that were compared");
+        return if tried == 0 {
+            format!("{model} has no figure of the points that were compared")
+        } else {
+            none
+        };
     };
     if !first.fits {
-        let none =
-            format!("none of the parts of {model} that were tried ({}) explains the pattern", suspects.len());
-        let Some(first) = nearest.map(|at| &suspects[at]) else { return none };
         return format!(
             "{none}; nearest comes {} {}, which changes {} by {} instead of {}",
             first.part,
@@ -467,6 +489,25 @@ mod tests {
         let found = culprit("array:m", &changed([0.0, 0.0, 4.5]), &[idle]);
         assert_eq!(found.part, None);
         assert!(found.why.ends_with("that were tried (1) explains the pattern"), "{}", found.why);
+    }
+
+    #[test]
+    fn a_part_that_is_slower_by_nothing_is_no_candidate() {
+        let idle = suspicion("queue", &[(1.3, [0.5, 0.5, 0.0]), (2.0, [1.0, 1.0, 0.0])]);
+        let other = suspicion("cache", &[(1.0, [0.0, 0.0, 0.04])]);
+        let found = culprit("array:m", &changed([0.0, 0.0, 0.04]), &[idle, other]);
+        assert!(found.suspects.iter().all(|one| one.part != "queue"), "{found:#?}");
+    }
+
+    #[test]
+    fn what_the_records_say_was_changed_is_named_where_the_model_with_it_fits() {
+        let of = |modelled| {
+            as_changed("array:m", &changed([0.0, 0.0, 0.5]), "link.rate", "8 → 4", changed(modelled))
+        };
+        let found = of([0.0, 0.0, 0.5]).expect("it fits");
+        assert_eq!(found.part.as_deref(), Some("link.rate"));
+        assert_eq!(found.suspects[0].change, "was changed: 8 → 4; it fits");
+        assert_eq!(of([0.5, 0.5, 0.0]), None);
     }
 
     #[test]

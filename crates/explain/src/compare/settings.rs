@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use record::names::fact;
-use record::{Run, Setting, Target, World};
+use record::{Point, PointKind, Run, Setting, Target, World};
 use units::Bytes;
 
 use super::Group;
@@ -140,8 +140,16 @@ fn of_run(run: &Run) -> Values {
     }
     add("engine", engines.join(", "));
     add("ranks", ranks(run));
+    add("states", states(run));
     add("fathom", run.tool.version.clone());
     values
+}
+
+/// What the array was brought into before its loads, in order: `fail disk 3, rebuild`.
+fn states(run: &Run) -> String {
+    let states = run.points.iter().filter(|point| point.kind == PointKind::State);
+    let told = |point: &Point| point.state.get("state").cloned().unwrap_or_else(|| point.name.clone());
+    states.map(told).collect::<Vec<_>>().join(", ")
 }
 
 /// In how many processes the load was driven: `1`, or `4 on host-a, host-b`.

@@ -1,10 +1,11 @@
 //! Which part became slower since the baseline, by a model of the array that is measured.
 
 use array::spec;
-use explain::compare::{Suspicion, culprit, likely, modelled, shifts};
+use explain::compare::{Shift, Suspicion, as_changed, culprit, likely, modelled, shifts};
 use modelled::suspects::{Study, StudyResult, Suspect};
 use record::judgement::Culprit;
 use record::{Point, Run, Setting};
+use workload::plan::Plan;
 
 use crate::ending::Failure;
 use crate::input::arrays::{self, LIBRARY};
@@ -47,6 +48,9 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run], settings: &[Setting]) ->
     }
     terminal::say_sentence(&format!("slower than the baseline; simulating {model} to find the slower part"));
     let measured = shifts(base, runs);
+    if let Some(found) = only_change(model, (base, runs), &plan, settings, &measured) {
+        return found;
+    }
     let again = |found: &StudyResult| {
         let (suspects, all): (Vec<Suspect>, Vec<Suspicion>) =
             suspicions(like, found, settings).into_iter().unzip();
@@ -64,6 +68,50 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run], settings: &[Setting]) ->
         Ok(None) => unknown(format!("{model} does not run the plan, or was interrupted")),
         Err(error) => unknown(error.to_string()),
     }
+}
+
+/// As many seeds of what the records say was changed are tried.
+const SEEDS: u32 = 3;
+
+/// The one option of the array, or the states that it was brought into, of which the records of both sides differ, where the model with
+/// that change alone changes as what was measured did.
+fn only_change(
+    model: &str,
+    (base, runs): (&[&Run], &[&Run]),
+    plan: &Plan,
+    settings: &[Setting],
+    measured: &[Shift],
+) -> Option<Culprit> {
+    let is_of_array = |setting: &&Setting| setting.option().is_some() || setting.key == STATES;
+    let changed: Vec<&Setting> = settings.iter().filter(is_of_array).collect();
+    let [only] = changed.as_slice() else { return None };
+    let (like, before) = (runs.first()?, fit::plan_of(base.first()?).ok()?);
+    let [old, new] = only.values.as_slice() else { return None };
+    let with = |value: &Option<String>| match only.option() {
+        Some(option) => with_option(model, option, value.as_deref()),
+        None => model.to_owned(),
+    };
+    let machine = real::this_machine();
+    let points = |plan: &Plan, address: &str| -> Option<Vec<Vec<Point>>> {
+        let study = Study::open(plan, (address, &LIBRARY), REQUESTS, &machine, &Signals.stop()).ok()??;
+        (0..SEEDS).map(|seed| study.points(None, seed)).collect()
+    };
+    let (unchanged, after) = (points(&before, &with(old))?, points(plan, &with(new))?);
+    let shifts = modelled(like, &unchanged, &[&after]).pop()?;
+    let part = only.option().unwrap_or("state of the array");
+    as_changed(model, measured, part, &only.told(), shifts)
+}
+
+/// As a comparison calls what the array was brought into.
+const STATES: &str = "states";
+
+/// `address` with `option` at `value`, or without it.
+fn with_option(address: &str, option: &str, value: Option<&str>) -> String {
+    let (array, options) = address.split_once('?').unwrap_or((address, ""));
+    let is_other = |pair: &&str| !pair.is_empty() && pair.split('=').next() != Some(option);
+    let mut all: Vec<String> = options.split('&').filter(is_other).map(str::to_owned).collect();
+    all.extend(value.map(|value| format!("{option}={value}")));
+    if all.is_empty() { array.to_owned() } else { format!("{array}?{}", all.join("&")) }
 }
 
 /// The first point of both sides whose workloads are not the same on both, but for their seeds.
@@ -98,10 +146,16 @@ fn settled(found: Culprit, all: &[(Suspect, Suspicion)], settings: &[Setting]) -
         {
             let named = |setting: &&Setting| Some(format!("{} ({})", setting.option()?, setting.told()));
             let told: Vec<String> = changed.iter().filter_map(named).collect();
-            let why = format!(
-                "the pattern fits {part}, but what was changed is {}, which no trial changes by itself",
-                told.join(" and ")
-            );
+            let is_tried = changed.iter().any(|setting| {
+                all.iter().any(|(suspect, _)| suspect.is_set_by(setting.option().unwrap_or_default()))
+            });
+            let but = if is_tried {
+                "with which the model does not fit"
+            } else {
+                "which no trial changes by itself"
+            };
+            let why =
+                format!("the pattern fits {part}, but what was changed is {}, {but}", told.join(" and "));
             Culprit { part: None, why, ..found }
         }
         _ => found,
@@ -163,6 +217,14 @@ mod tests {
         assert!(of("link", &["link.rate", "cache.size"]).part.is_some());
         assert!(of("controller processor", &[]).part.is_some(), "on real storage nothing is known to differ");
         assert!(of("link", &["write_cache"]).part.is_some(), "an option of the array's own");
+    }
+
+    #[test]
+    fn an_option_takes_the_place_of_the_one_that_an_address_has() {
+        let of = |address: &str, value| with_option(address, "link.rate", value);
+        assert_eq!(of("array:m", Some("4MB/s")), "array:m?link.rate=4MB/s");
+        assert_eq!(of("array:m?raid=5&link.rate=8MB/s", Some("4MB/s")), "array:m?raid=5&link.rate=4MB/s");
+        assert_eq!(of("array:m?link.rate=8MB/s", None), "array:m");
     }
 
     #[test]
