@@ -409,6 +409,18 @@ impl Read for PageTimes {
     }
 }
 
+/// How many planes of a die read by themselves: 1, or as many as it programs together at the most.
+fn read_planes(fields: &Fields<'_>, planes: u32) -> u32 {
+    let read_planes = at_least_one(fields, "read_planes", Some(1));
+    let possible = read_planes <= planes;
+    fields.check(
+        &["read_planes", "planes"],
+        possible,
+        "no more planes of a die read by themselves than it has",
+    );
+    read_planes
+}
+
 fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
     let page: Bytes = fields.need("page");
     fields.check(&["page"], page.get().is_power_of_two(), "a page is a power of two, such as 4KiB or 16KiB");
@@ -426,12 +438,14 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
     fields.check(&["dies_per_channel", "channels"], dies <= 65_536, "a drive has at most 65536 dies");
     let translations = [("steady", false), ("mapped", true)];
     let serial_ata = serial_ata(fields);
+    let planes = at_least_one(fields, "planes", Some(1));
     FlashParams {
         capacity,
         over_provisioning,
         channels,
         dies_per_channel,
-        planes: at_least_one(fields, "planes", Some(1)),
+        planes,
+        read_planes: read_planes(fields, planes),
         page,
         mapping: mapping(fields, page),
         keeps_page: fields.or("keeps_page", false),

@@ -101,6 +101,12 @@ pub(super) fn devices(library: &dyn Source, fields: Fields<'_>) -> Option<Device
 fn groups(fields: &Fields<'_>) -> Option<Vec<(String, u32, TextSpan)>> {
     let mix = fields.tables("mix");
     let (model, count): (Option<String>, Option<u32>) = (fields.unless_none("model"), fields.get("count"));
+    let is_one_way = model.is_none() || mix.is_empty();
+    fields.check(
+        &["model", "mix"],
+        is_one_way,
+        "name devices by `model` and `count`, or by a `mix`, not by both",
+    );
     if let Some(model) = model {
         let count = count.or_else(|| fields.need_some("count"))?;
         return Some(vec![(model, count, fields.place_of("model"))]);
@@ -177,7 +183,7 @@ impl<'t> Wanted<'t> {
             chunk: raid.or("chunk", Bytes::KIB * 64),
             layout: raid.or("layout", Layout::default()),
             rule: raid.one_of("partial_writes", WriteRule::FewerReads, &rules),
-            groups: raid.get("groups"),
+            groups: raid.unless_none("groups"),
             sets: raid.or("sets", 1),
             each: raid.get("disks"),
             members: raid.get("members"),

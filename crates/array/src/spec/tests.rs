@@ -389,6 +389,20 @@ fn a_disk_number_out_of_range_says_which_there_are() {
 }
 
 #[test]
+fn devices_that_are_named_in_one_way_replace_those_inherited_in_the_other_and_no_file_names_both() {
+    let disks = |text: &str| {
+        let text = format!("name = \"x\"\ninherits = \"drobo-pro\"\n{text}");
+        let spec = array_text(&Shipped, "x.toml", &text, &Address::parse("x").unwrap());
+        spec.map(|spec| spec.topology.disks.len()).map_err(|mistakes| mistakes.to_string())
+    };
+    assert_eq!(disks("[devices]\nmodel = \"wd3200jd\"\ncount = 8\n"), Ok(8), "its mix is gone");
+    let mixed = "mix = [{ model = \"wd3200jd\", count = 3 }, { model = \"wd1001fals\", count = 5 }]\n";
+    assert_eq!(disks(&format!("[devices]\n{mixed}")), Ok(8));
+    let both = disks(&format!("[devices]\nmodel = \"wd3200jd\"\ncount = 8\n{mixed}")).unwrap_err();
+    assert!(both.contains("by `model` and `count`, or by a `mix`"), "{both}");
+}
+
+#[test]
 fn a_file_that_inherits_itself_shows_the_circle() {
     let files =
         with(&[("a", "name = \"a\"\ninherits = \"b\"\n"), ("b", "name = \"b\"\n\ninherits = \"a\"\n")]);

@@ -27,16 +27,35 @@ pub(super) fn parse_plain(label: &str, text: &str, mistakes: &Mistakes) -> Optio
 
 /// Puts `over` on top: its values replace, its tables merge.
 ///
-/// An option declared again with `sets` is replaced whole; one with only a `choice` adds to the choices there are.
+/// An option declared again with `sets` is replaced whole; one with only a `choice` adds to the choices there are. Devices that are
+/// named in one of the two ways take the place of those named in the other.
 pub(super) fn overlay(table: &mut Table, over: Table) {
     for (key, node) in over {
         match (table.get_mut(&key.text).and_then(Node::table_mut), node) {
             (Some(mine), Node { value: Value::Table(over), .. }) if key.text == "options" => {
                 redeclare(mine, over);
             }
-            (Some(mine), Node { value: Value::Table(over), .. }) => overlay(mine, over),
+            (Some(mine), Node { value: Value::Table(over), .. }) => {
+                if key.text == DEVICES {
+                    displace(mine, &over);
+                }
+                overlay(mine, over);
+            }
             (_, node) => table.put(key, node),
         }
+    }
+}
+
+/// The table that names devices, by `model` and `count` or by `mix`.
+const DEVICES: &str = "devices";
+
+/// Takes out of `devices` what `over`, which names them in the other way, replaces.
+fn displace(devices: &mut Table, over: &Table) {
+    if over.get("mix").is_some() {
+        devices.remove("model");
+        devices.remove("count");
+    } else if over.get("model").and_then(Node::scalar).is_some_and(|model| model != "none") {
+        devices.remove("mix");
     }
 }
 
@@ -58,5 +77,11 @@ pub(super) fn set(table: &mut Table, path: &str, node: Node) {
         table.put(key(first), implied(&node.place, Value::Table(Table::default())));
     }
     let inner = table.get_mut(first).and_then(Node::table_mut).expect("a table was put there");
+    if first == DEVICES && !rest.contains('.') {
+        let mut one = Table::default();
+        one.put(key(rest), node);
+        displace(inner, &one);
+        return overlay(inner, one);
+    }
     set(inner, rest, node);
 }
