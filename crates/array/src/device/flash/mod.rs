@@ -25,6 +25,9 @@ pub struct FlashParams {
     pub dies_per_channel: u32,
     /// Planes of a die that program together: one program writes `planes` pages.
     pub planes: u32,
+    /// Of these, how many read pages of different blocks at the same time, each for a command of its own (independent plane reads);
+    /// one where a die reads for one command at a time.
+    pub read_planes: u32,
     /// Bytes in a page.
     pub page: Bytes,
     /// What is mapped, checked and moved as one, the indirection unit: a smaller read fetches all of it that lies on its

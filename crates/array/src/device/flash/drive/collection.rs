@@ -14,7 +14,7 @@ impl FlashDrive {
     /// Each die reads and programs pages, each of which passes its channel twice. It is not in the meter of the dies.
     pub(super) fn fold(&mut self, now: Instant) {
         let FlashParams { planes, page, erase_block, pages_per_block, .. } = self.params;
-        let (dies, channels) = (self.dies.len() as f64, self.channels.len() as f64);
+        let (dies, channels) = (self.die_count() as f64, self.channels.len() as f64);
         let copy = self.copy().as_secs_f64() / (dies * f64::from(planes.max(1)));
         let copy = copy.max(2.0 * self.channel_page.as_secs_f64() / channels);
         let Some(slc) = &mut self.slc else { return };
@@ -74,6 +74,7 @@ impl FlashDrive {
     /// What die `index` has to collect now, before it can take more: whole blocks at a time.
     pub(super) fn owed(&mut self, index: usize, sequential: bool, planes: u32) -> Option<Collection> {
         let per_block = self.params.pages_per_block.max(1);
+        let (dies, first) = (self.die_count(), self.planes_of(index).start);
         match &mut self.translation {
             State::Steady { fresh, .. } if *fresh > 0 => {
                 *fresh = fresh.saturating_sub(u64::from(planes));
@@ -84,7 +85,7 @@ impl FlashDrive {
                 let block = f64::from(self.params.pages_per_block);
                 // A victim's valid share, 1 - 1/WA, is what each collection copies.
                 let valid = (block * (1.0 - 1.0 / amplification.max(1.0))).max(1.0);
-                let die = &mut self.dies[index];
+                let die = &mut self.dies[first];
                 die.owed += per_page * f64::from(planes);
                 if self.params.incremental {
                     let copied = truncated::<u32>(die.owed);
@@ -105,7 +106,7 @@ impl FlashDrive {
                 (pages > 0).then(|| Collection { erased: 0, ..owed.part(pages) })
             }
             State::Mapped { owed, .. } => {
-                let blocks = (owed.erased / per_block).div_ceil(narrow::<u32>(self.dies.len()));
+                let blocks = (owed.erased / per_block).div_ceil(narrow::<u32>(dies));
                 (blocks > 0).then(|| owed.part(blocks * per_block))
             }
         }

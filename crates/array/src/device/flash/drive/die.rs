@@ -1,4 +1,4 @@
-//! One die: what is booked on it, and how much of its time it has been idle.
+//! One die, or one of its planes where those read by themselves: what is booked on it, and how much of its time it has been idle.
 //!
 //! **Invariant:** it does one thing at a time.
 

@@ -13,8 +13,9 @@ pub(super) struct Turns {
     pub(super) commands_until: Instant,
     /// So have the flushes.
     pub(super) flushes_until: Instant,
-    /// Flushes that nothing runs beside.
+    /// Flushes that nothing runs beside, and when the last of them begins.
     pub(super) alone: Backlog,
+    last_begins: Instant,
 }
 
 impl FlashDrive {
@@ -25,16 +26,21 @@ impl FlashDrive {
     ///
     /// FLUSH CACHE EXT is no queued command (ACS-3): over Serial ATA it waits until all commands have ended, and those that
     /// come meanwhile, reads as well, wait for it (libata's `ata_std_qc_defer`: "Non-NCQ commands cannot run with any other
-    /// command"). So of many writers those who wrote while one was under way find all of it programmed by the first flush
-    /// after it, as where Linux gathers theirs into that one (`block/blk-flush.c`, C1). Linux does so for each queue of a
-    /// drive (`blk_get_flush_queue`); over NVMe, where each processor has a queue, flushes run side by side.
+    /// command"). All who ask for one while another is under way, or has yet to begin, are answered by the one after it
+    /// (Linux, `block/blk-flush.c`, C1: one is in progress at a time, and what comes meanwhile shares the next). Linux does
+    /// so for each queue of a drive (`blk_get_flush_queue`); over NVMe, where each processor has a queue, flushes run side by
+    /// side.
     pub fn flush(&mut self, now: Instant, class: Class) -> Instant {
         self.class = class;
+        if self.params.flushes_alone && now < self.turns.last_begins {
+            return self.share_flush(now, class);
+        }
         let from = if self.params.flushes_alone {
             now.max(self.turns.commands_until).max(self.turns.flushes_until)
         } else {
             now
         };
+        self.turns.last_begins = from;
         let stable = if self.params.protected { from } else { self.program_rest(from) };
         let end = stable + self.params.command;
         self.turns.flushes_until = self.turns.flushes_until.max(end);
@@ -42,6 +48,17 @@ impl FlashDrive {
             self.turns.alone.book(from, from, end - from);
         }
         self.meter.visit(now, now, from, end, class);
+        end
+    }
+
+    /// When the flush that has yet to begin has ended, which is for what was written by `now` as well.
+    fn share_flush(&mut self, now: Instant, class: Class) -> Instant {
+        let stable = if self.params.protected { now } else { self.program_rest(self.turns.last_begins) };
+        let before = self.turns.flushes_until;
+        let end = before.max(stable + self.params.command);
+        self.turns.flushes_until = end;
+        self.turns.alone.book(before, before, end - before);
+        self.meter.visit(now, now, end, end, class);
         end
     }
 

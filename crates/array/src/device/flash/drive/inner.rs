@@ -17,7 +17,7 @@ impl FlashDrive {
         let channels = self.channels.iter().map(|channel| channel.worked_by(now)).sum();
         let path = self.write_path.map(|(path, _)| path).unwrap_or_default();
         [
-            Inner { name: "flash dies", servers: self.servers(), busy: Nanos::new(dies) },
+            Inner { busy: Nanos::new(dies), ..self.no_work() },
             Inner { busy: Nanos::new(channels), ..Inner::of("flash channels", self.channels.len()) },
             of("flash write path", &path),
             of("drive controller", &self.processor),
@@ -27,9 +27,15 @@ impl FlashDrive {
         ]
     }
 
+    /// What it reads and programs with, before it has.
+    fn no_work(&self) -> Inner {
+        let name = if self.params.read_planes > 1 { "flash planes" } else { "flash dies" };
+        Inner::of(name, self.dies.len())
+    }
+
     /// The busiest kind of its parts from the beginning of the window until `now`.
     pub fn busiest(&self, now: Instant) -> Inner {
-        let mut most = Inner::of("flash dies", self.dies.len());
+        let mut most = self.no_work();
         for (part, before) in self.worked_by(now).into_iter().zip(self.worked_before) {
             let part = Inner { busy: part.busy.saturating_sub(before.busy), ..part };
             if part.each() > most.each() {

@@ -37,6 +37,7 @@ const CODEWORD: Bytes = Bytes::KIB;
 #[derive(Clone, Debug)]
 pub struct FlashDrive {
     params: FlashParams,
+    /// Those of one die beside each other: as many as it has planes that read by themselves.
     dies: Vec<Die>,
     channels: Vec<Backlog>,
     to_drive: Backlog,
@@ -72,10 +73,11 @@ impl FlashDrive {
     /// A drive whose flash is in the state that `params` have it begin in.
     pub fn new(params: &FlashParams, seed: u64) -> FlashDrive {
         let dies = (params.channels.max(1) * params.dies_per_channel.max(1)) as usize;
+        let read_planes = params.read_planes.max(1) as usize;
         assert!(dies > 0, "flash must have dies");
         let page = params.page.get().max(1);
         FlashDrive {
-            dies: vec![Die::default(); dies],
+            dies: vec![Die::default(); dies * read_planes],
             channels: vec![Backlog::default(); params.channels.max(1) as usize],
             to_drive: Backlog::default(),
             to_host: Backlog::default(),
@@ -198,7 +200,7 @@ impl FlashDrive {
             + self.params.link_command
     }
 
-    /// Dies.
+    /// Dies, or their planes that read by themselves.
     pub fn servers(&self) -> u32 {
         narrow::<u32>(self.dies.len())
     }
@@ -218,6 +220,17 @@ impl FlashDrive {
         self.at_dies.edge(self.booked_beyond(now));
         let [dies, ..] = self.worked_by(now);
         self.at_dies.add_busy(dies.busy.saturating_sub(self.worked_before[0].busy));
+    }
+
+    /// How many dies there are.
+    fn die_count(&self) -> usize {
+        self.dies.len() / self.params.read_planes.max(1) as usize
+    }
+
+    /// What of `dies` belongs to die `index`.
+    fn planes_of(&self, index: usize) -> std::ops::Range<usize> {
+        let planes = self.params.read_planes.max(1) as usize;
+        index * planes..(index + 1) * planes
     }
 
     /// How long after `now` the dies have something booked, all together.

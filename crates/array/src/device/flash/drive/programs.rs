@@ -4,6 +4,7 @@ use units::{Bytes, Instant, Nanos};
 
 use super::super::map::Collection;
 use super::FlashDrive;
+use super::die::Die;
 use crate::least::first_of_least;
 
 impl FlashDrive {
@@ -42,7 +43,9 @@ impl FlashDrive {
     }
 
     fn first_free_die(&self) -> usize {
-        first_of_least(self.dies.iter().map(|die| die.writes_until.nanos())).unwrap_or(0)
+        let planes = self.params.read_planes.max(1) as usize;
+        let until = |die: &[Die]| die.iter().map(|plane| plane.writes_until.nanos()).max().unwrap_or(0);
+        first_of_least(self.dies.chunks(planes).map(until)).unwrap_or(0)
     }
 
     /// Books one program, with the collection that it may leave behind; when the program ends.
@@ -58,14 +61,25 @@ impl FlashDrive {
             None => None,
         };
         let Some(program) = as_slc else { return self.program_native(now, index, transferred, sequential) };
-        let die = &mut self.dies[index];
-        let start = die.until().max(transferred);
-        die.idles_until(start);
-        let programmed = start + program;
-        die.writes_until = programmed;
-        self.at_dies.visit(now, transferred, start, programmed, self.class);
-        self.works_until(programmed);
-        programmed
+        let start = self.free_at(index).max(transferred);
+        self.occupy(now, index, transferred, (start, start + program));
+        start + program
+    }
+
+    /// When no plane of die `index` has anything left to do.
+    fn free_at(&self, index: usize) -> Instant {
+        self.dies[self.planes_of(index)].iter().map(Die::until).fold(Instant::START, Instant::max)
+    }
+
+    /// Has all planes of die `index` work `from` one instant `to` another, for what has been there since `transferred`.
+    fn occupy(&mut self, now: Instant, index: usize, transferred: Instant, (from, to): (Instant, Instant)) {
+        for plane in self.planes_of(index) {
+            let plane = &mut self.dies[plane];
+            plane.idles_until(from);
+            plane.writes_until = to;
+            self.at_dies.visit(now, transferred, from, to, self.class);
+        }
+        self.works_until(to);
     }
 
     /// When so many pages have passed between the controller's memory and the flash.
@@ -97,31 +111,29 @@ impl FlashDrive {
         if let Some(Collection { copied, .. }) = collected {
             self.over_path(now, transferred, u64::from(copied) * 2);
         }
-        let die = &mut self.dies[index];
         // Reads that are booked go first.
-        let start = die.until().max(transferred);
-        die.idles_until(start);
+        let start = self.free_at(index).max(transferred);
         let programmed = start + self.params.program_page;
         let mut after = Nanos::ZERO;
-        die.written += planes;
+        let own = self.planes_of(index);
+        let (first, dies) = (own.start, &mut self.dies[..]);
+        dies[first].written += planes;
         if let Some(Collection { erased, copied }) = collected {
             let blocks = u64::from(erased / self.params.pages_per_block.max(1));
             after = copy * u64::from(copied.div_ceil(planes)) + self.params.erase_block * blocks;
             if self.params.incremental {
                 // Reads pass what has not begun, as they do programs.
-                die.written += copied;
+                dies[first].written += copied;
             } else {
-                die.collection_until = programmed + after;
-                die.written = 0;
+                dies[own].iter_mut().for_each(|plane| plane.collection_until = programmed + after);
+                dies[first].written = 0;
             }
         }
-        if die.written >= self.params.pages_per_block * planes {
+        if dies[first].written >= self.params.pages_per_block * planes {
             after += self.params.erase_block;
-            die.written = 0;
+            dies[first].written = 0;
         }
-        die.writes_until = programmed + after;
-        self.at_dies.visit(now, transferred, start, programmed + after, self.class);
-        self.works_until(programmed + after);
+        self.occupy(now, index, transferred, (start, programmed + after));
         programmed
     }
 

@@ -85,19 +85,26 @@ impl FlashDrive {
         let page = self.params.page.get();
         let mapping = self.params.mapping.get().clamp(1, page);
         let within = to.next_multiple_of(mapping) - from / mapping * mapping;
-        let die = narrow::<usize>(spread(number)) % self.dies.len();
-        let ready = self.read_page(now, die, number, begun);
+        let spread = spread(number);
+        let die = narrow::<usize>(spread) % self.die_count();
+        let ready = self.read_page(now, self.plane_of(die, spread), number, begun);
         let channel = die % self.channels.len();
         let over_channel = Nanos::new(self.channel_page.get() * within / page);
         (self.channels[channel].book(now, ready, over_channel), over_channel)
     }
 
-    /// When a page is in its die's register.
+    /// Which plane of a die has a page that is scattered so.
+    fn plane_of(&self, die: usize, spread: u64) -> usize {
+        let planes = self.planes_of(die);
+        planes.start + narrow::<usize>(spread / self.die_count() as u64) % planes.len()
+    }
+
+    /// When a page is in the register of its die, or of its plane where those read by themselves.
     fn read_page(&mut self, now: Instant, die: usize, number: u64, begun: Instant) -> Instant {
         let time = match &self.params.read_page[..] {
             [only] => *only,
             kinds => {
-                let kind = narrow::<usize>(number / self.dies.len() as u64) % kinds.len().max(1);
+                let kind = narrow::<usize>(number / self.die_count() as u64) % kinds.len().max(1);
                 kinds.get(kind).copied().unwrap_or(Nanos::ZERO)
             }
         };

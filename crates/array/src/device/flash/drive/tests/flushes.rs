@@ -100,3 +100,11 @@ fn a_drive_that_does_nothing_beside_a_flush_is_busy_with_it() {
     assert!(share > 0.95 && share < 1.0, "all but the writes: {share}");
     assert_ne!(busiest(false).0.name, "flushes, one at a time", "others run beside it");
 }
+
+#[test]
+fn over_serial_ata_who_asks_for_a_flush_while_another_is_under_way_shares_the_next() {
+    let mut drive = FlashDrive::new(&FlashParams { flushes_alone: true, ..nvme() }, 1);
+    let ends: Vec<u64> = (0..6).map(|n| flush(&mut drive, at(n)) + n).collect();
+    assert_eq!(ends, [14, 28, 28, 28, 28, 28], "the first alone, the others together");
+    assert_eq!(flush(&mut drive, at(20)), 22, "one more, behind that which has begun");
+}

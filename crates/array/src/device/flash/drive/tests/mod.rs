@@ -19,6 +19,7 @@ fn nvme() -> FlashParams {
         channels: 8,
         dies_per_channel: 8,
         planes: 1,
+        read_planes: 1,
         page: Bytes::KIB * 16,
         mapping: Bytes::KIB * 4,
         keeps_page: false,
@@ -81,6 +82,33 @@ fn deep_random_reads_meet_the_limit_of_the_dies() {
     let limit = 64.0 / 65.4e-6;
     let reached = closed(&nvme(), 512, 200_000, 8, false, true);
     assert!(reached < limit && reached > 0.85 * limit, "{reached} of {limit}");
+}
+
+#[test]
+fn planes_that_read_by_themselves_are_as_many_times_as_fast_at_small_reads_and_no_faster_at_writes() {
+    let planes =
+        |read_planes| FlashParams { planes: 4, read_planes, channels: 4, dies_per_channel: 2, ..nvme() };
+    let reads = |read_planes| closed(&planes(read_planes), 512, 100_000, 8, false, true);
+    let (limit, reached) = (8.0 / 62e-6, reads(1));
+    assert!(reached < limit && reached > 0.9 * limit, "{reached} of {limit}");
+    assert!((reads(4) / reached - 4.0).abs() < 0.2, "{} of {reached}", reads(4));
+    let writes = |read_planes| closed(&planes(read_planes), 32, 100_000, 32, true, true);
+    assert!((writes(4) / writes(1) - 1.0).abs() < 0.001, "a program takes all planes of its die");
+    let mut drive = FlashDrive::new(&planes(4), 1);
+    drive.restart_meter(at_micros(0));
+    let ends: Vec<Instant> =
+        (0..400).map(|n| drive.submit(at_micros(n * 5), command(n * 4_096, 8, n % 5 == 0))).collect();
+    let last = ends.into_iter().fold(Instant::START, Instant::max);
+    assert_eq!(drive.busiest(last).servers.max(32), 32);
+    drive.close_meter(last);
+    assert!(
+        drive.dies().utilisation_gap().is_some_and(|gap| gap < 0.01),
+        "each is busy as long as it serves"
+    );
+}
+
+fn at_micros(micros: u64) -> Instant {
+    Instant::from_nanos(micros * 1_000)
 }
 
 #[test]
