@@ -19,7 +19,7 @@ use super::{RotatingParams, Zone, Zones};
 pub struct SectorPosition {
     /// Cylinder, counted from the outermost.
     pub cylinder: u32,
-    /// Head within the cylinder; zero on a spiral, where heads are not told apart.
+    /// Head within the cylinder; of a spiral, where heads take turns, the number of the turn.
     pub head: u32,
     /// Stream clock in nanoseconds.
     pub clock: u64,
@@ -33,7 +33,7 @@ pub struct SectorPosition {
 pub struct End {
     /// From 0, the outermost.
     pub cylinder: u32,
-    /// Head within it.
+    /// Head within it, as of a [`SectorPosition`].
     pub head: u32,
     /// Stream clock in nanoseconds when the last sector has passed.
     pub clock: u64,
@@ -108,6 +108,12 @@ impl Layout {
     /// How many sectors of its track lie in front of `place`; of a spiral, where tracks have no beginning, none.
     pub fn on_track(&self, place: SectorPosition) -> u64 {
         u64::from(place.on_track)
+    }
+
+    /// Whether a stream passes from one turn to the next without a break: on a spiral, whose rates are those of long streams,
+    /// with the switches in them.
+    pub fn is_spiral(&self) -> bool {
+        matches!(self, Layout::Spiral(_))
     }
 
     /// The least by which the stream clock goes on, in nanoseconds, while so many sectors pass.
@@ -323,6 +329,7 @@ pub struct Spiral {
     cylinders: f64,
     heads: u64,
     revolution: u64,
+    turns_per_ns: f64,
     /// What a sector takes to pass where the rate is highest, in [`LEAST_PARTS`].
     least: u64,
 }
@@ -341,6 +348,7 @@ impl Spiral {
             cylinders: f64::from(params.cylinders),
             heads: u64::from(params.surfaces.max(1)),
             revolution: params.revolution().get().max(1),
+            turns_per_ns: 1.0 / params.revolution().get().max(1) as f64,
             least: truncated::<u64>(SECTOR_BYTES as f64 * 1e9 * LEAST_PARTS as f64 / outer),
         }
     }
@@ -360,13 +368,9 @@ impl Spiral {
     fn place(&self, sector: u64) -> SectorPosition {
         let depth = self.depth(sector);
         let cylinder = truncated::<u32>((depth * self.cylinders).min(self.cylinders - 1.0));
-        SectorPosition {
-            cylinder,
-            head: 0,
-            clock: truncated::<u64>(depth * self.whole),
-            zone: 0,
-            on_track: 0,
-        }
+        let clock = truncated::<u64>(depth * self.whole);
+        let turn = truncated::<u32>(clock as f64 * self.turns_per_ns);
+        SectorPosition { cylinder, head: turn, clock, zone: 0, on_track: 0 }
     }
 
     /// The first sector behind the next `turns` ends of a revolution.

@@ -22,6 +22,7 @@ pub(super) struct Mechanics {
     phase: u64,
     write_settle: i64,
     head_switch: u32,
+    is_spiral: bool,
     /// Whether reads and writes of a track begin with whichever of their sectors comes first.
     reads_on_arrival: bool,
     writes_on_arrival: bool,
@@ -32,6 +33,8 @@ pub(super) struct Mechanics {
 pub(super) struct Arm {
     pub cylinder: u32,
     pub head: u32,
+    /// The stream clock of what it has passed last.
+    pub clock: u64,
     pub free_at: u64,
 }
 
@@ -55,11 +58,13 @@ pub(super) enum Access {
         least: u64,
         gathered: u64,
     },
+    /// A write of what has long been in the buffer.
+    Destage,
 }
 
 impl Access {
-    /// A write of what has long been in the buffer.
-    pub const DESTAGE: Access = Access::Write { least: 0, gathered: 0 };
+    /// A write whose data are there.
+    pub const WRITE: Access = Access::Write { least: 0, gathered: 0 };
 }
 
 impl Mechanics {
@@ -67,8 +72,10 @@ impl Mechanics {
     pub fn new(params: &RotatingParams) -> Mechanics {
         let revolution = params.revolution();
         let seek = SeekTable::new(&params.seek, params.cylinders);
+        let layout = Layout::new(params, revolution, &seek);
         Mechanics {
-            layout: Layout::new(params, revolution, &seek),
+            is_spiral: layout.is_spiral(),
+            layout,
             arm: Arm::default(),
             seek,
             revolution: Divisor::new(revolution.get().max(1)),
@@ -97,7 +104,7 @@ impl Mechanics {
         debug_assert!(begin >= self.arm.free_at, "an arm moves for one thing at a time");
         let on_track = begin + self.travel(place, access);
         let from = match access {
-            Access::Read => on_track,
+            Access::Read | Access::Destage => on_track,
             Access::Write { gathered, .. } => on_track.max(gathered),
         };
         let waited = self.rotation(place.clock, from);
@@ -113,34 +120,47 @@ impl Mechanics {
             (first, first + length)
         };
         debug_assert!(begin <= on_track && on_track <= start && start <= end, "seek, then wait, then pass");
-        self.arm = Arm { cylinder: passed.cylinder, head: passed.head, free_at: end };
+        self.arm = Arm { cylinder: passed.cylinder, head: passed.head, clock: passed.clock, free_at: end };
         Media { free: begin, on_track, start, end, first: first.min(end), waited }
     }
 
     fn takes_on_arrival(&self, access: Access) -> bool {
         match access {
             Access::Read => self.reads_on_arrival,
-            Access::Write { .. } => self.writes_on_arrival,
+            Access::Write { .. } | Access::Destage => self.writes_on_arrival,
         }
+    }
+
+    /// Whether the head need not change to come to `place` within its cylinder.
+    ///
+    /// On a spiral it stands by the next turn as it goes on, within a revolution. What lies behind it or farther on costs a switch,
+    /// but to commands, in whose times the switches of a stream are: what is written out is chosen among so many places that it would
+    /// find one on each of the turns just as its angle passes.
+    #[inline]
+    fn stays(&self, place: SectorPosition, access: Access) -> bool {
+        let goes_on = || match access {
+            Access::Destage => place.clock.wrapping_sub(self.arm.clock) < self.revolution.get(),
+            Access::Read | Access::Write { .. } => true,
+        };
+        place.cylinder == self.arm.cylinder && (place.head == self.arm.head || self.is_spiral && goes_on())
     }
 
     /// Seek or head switch, and settling.
     #[inline]
     pub fn travel(&self, place: SectorPosition, access: Access) -> u64 {
         let distance = place.cylinder.abs_diff(self.arm.cylinder);
-        let stays = distance == 0 && place.head == self.arm.head;
+        let stays = self.stays(place, access);
         let moved = match distance {
             _ if stays => 0,
             0 => self.head_switch,
             _ => self.seek.nanos(distance).max(self.head_switch),
         };
-        match access {
-            Access::Read => u64::from(moved),
-            Access::Write { least, .. } if stays => least,
-            Access::Write { least, .. } => {
-                u64::from(moved).saturating_add_signed(self.write_settle).max(least)
-            }
-        }
+        let least = match access {
+            Access::Read => return u64::from(moved),
+            Access::Write { least, .. } => least,
+            Access::Destage => 0,
+        };
+        if stays { least } else { u64::from(moved).saturating_add_signed(self.write_settle).max(least) }
     }
 
     /// How long from `now` until the arm is on the track of `place` and its angle passes. Where that is not below `least`,

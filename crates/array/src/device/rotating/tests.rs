@@ -181,6 +181,49 @@ fn what_a_drive_writes_out_of_its_buffer_is_busy_time_of_it_whether_anybody_asks
 }
 
 #[test]
+fn a_full_buffer_is_written_out_track_by_track() {
+    let segments = (Sectors(8192), 64);
+    let writes = |write_segments: u32, head_switch: Nanos| {
+        let cache = nearline().cache.unwrap();
+        let buffered = DriveCacheParams {
+            fast_write: FastWrite::All,
+            segment: segments.0,
+            segments: segments.1,
+            write_segments,
+            ..cache
+        };
+        let mut drive = Drive::new(&RotatingParams { cache: Some(buffered), head_switch, ..nearline() });
+        let mut draws = Stream::open(3, "test");
+        let (mut now, mut from) = (Instant::START, Instant::START);
+        for n in 0..100_000 {
+            let command = Command {
+                first: draws.below(2_621_440) * 8,
+                sectors: 8,
+                tag: 0,
+                write: true,
+                class: Class::HostWrite,
+                ready: now,
+                given: now,
+            };
+            now = drive.submit(now, command).expect("the drive is idle");
+            drive.finish(now);
+            from = if n == 50_000 { now } else { from };
+        }
+        50_000.0 / (now - from).as_secs_f64()
+    };
+    let [small, large] = [1, 32].map(|segments| writes(segments, micros(600)));
+    // Of 10 GiB a buffer of 4 MiB holds one write in five tracks, one of 128 MiB six on each, which pass in a revolution.
+    assert!(large > 1.5 * small, "{large} of {small}");
+    let revolutions_s = 120.0;
+    assert!(
+        large < 13.0 * revolutions_s,
+        "{large}: no more than the densest tracks hold, at each revolution"
+    );
+    let slow = writes(32, micros(4_000));
+    assert!(slow < 0.9 * large, "{slow} of {large}: each track is a head switch away");
+}
+
+#[test]
 fn a_window_that_ends_in_a_flush_holds_what_of_it_has_passed() {
     let buffered = DriveCacheParams { fast_write: FastWrite::All, ..nearline().cache.unwrap() };
     let mut drive = Drive::new(&RotatingParams { cache: Some(buffered), ..nearline() });

@@ -1,7 +1,7 @@
 //! The read-ahead under way: what it has brought by an instant, and where it stops.
 
 use super::super::layout::SectorPosition;
-use super::super::mechanics::{Access, Media};
+use super::super::mechanics::{Access, Arm, Media};
 use super::Drive;
 
 /// A read-ahead under way: at `since` the head passed stream clock `clock`; it continues up to sector `limit`, which it
@@ -27,6 +27,7 @@ impl Drive {
     ) -> Media {
         let begin = begin.max(self.mechanics.arm.free_at);
         self.ahead = self.stop_ahead(begin);
+        self.passed_last = first + sectors;
         self.mechanics.pass(place, first, sectors, begin, access)
     }
 
@@ -53,13 +54,13 @@ impl Drive {
     /// Stops the read-ahead at `now`; always `None`, the state that follows.
     pub(super) fn stop_ahead(&mut self, now: u64) -> Option<Ahead> {
         let ahead = self.ahead?;
-        let (reached, cylinder, head) =
-            self.mechanics.layout.reach_at(ahead.clock + now.saturating_sub(ahead.since));
+        let clock = ahead.clock + now.saturating_sub(ahead.since);
+        let (reached, cylinder, head) = self.mechanics.layout.reach_at(clock);
         if reached > ahead.limit {
             self.ahead_got_to_limit(ahead);
         } else {
             self.fill_to(ahead.segment, reached);
-            (self.mechanics.arm.cylinder, self.mechanics.arm.head) = (cylinder, head);
+            self.mechanics.arm = Arm { cylinder, head, clock, ..self.mechanics.arm };
         }
         None
     }
@@ -67,7 +68,8 @@ impl Drive {
     fn ahead_got_to_limit(&mut self, ahead: Ahead) {
         self.fill_to(ahead.segment, ahead.limit);
         let last = self.mechanics.layout.place(ahead.limit - 1);
-        (self.mechanics.arm.cylinder, self.mechanics.arm.head) = (last.cylinder, last.head);
+        let SectorPosition { cylinder, head, clock, .. } = last;
+        self.mechanics.arm = Arm { cylinder, head, clock, ..self.mechanics.arm };
     }
 
     /// Books what a read-ahead has brought into a segment. It may have been given away since: only one that still ends in

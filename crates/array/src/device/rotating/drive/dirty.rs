@@ -26,12 +26,15 @@ impl Extent {
     }
 }
 
-/// Extents in the order they came.
+/// Extents by where they lie, and in the order they came.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dirty {
-    extents: VecDeque<Extent>,
-    /// Where each ends, by its first sector.
-    ends: BTreeMap<u64, u64>,
+    /// By their first sectors, with their numbers.
+    extents: BTreeMap<u64, (Extent, u64)>,
+    /// First sectors and numbers, in the order they came; some may be gone since, but not the first.
+    ages: VecDeque<(u64, u64)>,
+    /// How many have come.
+    come: u64,
     sectors: u64,
 }
 
@@ -53,17 +56,23 @@ impl Dirty {
 
     /// The one that came first.
     pub(super) fn oldest(&self) -> Option<&Extent> {
-        self.extents.front()
+        let (first, _) = self.ages.front()?;
+        self.extents.get(first).map(|(extent, _)| extent)
     }
 
-    /// The extents, from the oldest on.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Extent> {
-        self.extents.iter()
+    /// Those from sector `at` on, upwards.
+    pub(super) fn above(&self, at: u64) -> impl Iterator<Item = &Extent> {
+        self.extents.range(at..).map(|(_, (extent, _))| extent)
+    }
+
+    /// Those before it, downwards.
+    pub(super) fn below(&self, at: u64) -> impl Iterator<Item = &Extent> {
+        self.extents.range(..at).rev().map(|(_, (extent, _))| extent)
     }
 
     /// Whether none of `first..end` is in them: most writes are to sectors that are not, and one look tells.
     fn is_clear(&self, first: u64, end: u64) -> bool {
-        self.ends.range(..end).next_back().is_none_or(|(_, &last)| last <= first)
+        self.extents.range(..end).next_back().is_none_or(|(_, (last, _))| last.end() <= first)
     }
 
     /// The first run of `first..end` that is in no extent; empty, at `end`, where all of it is in some.
@@ -71,14 +80,14 @@ impl Dirty {
         if self.is_clear(first, end) {
             return (first, end);
         }
-        if let Some((_, &known)) = self.ends.range(..=first).next_back() {
-            first = first.max(known.min(end));
+        if let Some((_, (known, _))) = self.extents.range(..=first).next_back() {
+            first = first.max(known.end().min(end));
         }
-        for (&from, &to) in self.ends.range(first..end) {
-            if from > first {
-                return (first, from);
+        for (extent, _) in self.extents.range(first..end).map(|(_, held)| held) {
+            if extent.first > first {
+                return (first, extent.first);
             }
-            first = to.min(end);
+            first = extent.end().min(end);
         }
         (first, end)
     }
@@ -111,36 +120,39 @@ impl Dirty {
             "what lies dirty is replaced, not held twice"
         );
         self.sectors += extent.sectors;
-        let end = extent.end();
-        match self.extents.back_mut().filter(|last| last.end() == extent.first) {
-            Some(last) => {
-                last.sectors += extent.sectors;
-                self.ends.insert(last.first, end);
-            }
+        let newest = self.ages.back().and_then(|(first, _)| self.extents.get_mut(first));
+        match newest.filter(|(last, number)| *number + 1 == self.come && last.end() == extent.first) {
+            Some((last, _)) => last.sectors += extent.sectors,
             None => {
-                self.ends.insert(extent.first, end);
-                self.extents.push_back(extent);
+                self.extents.insert(extent.first, (extent, self.come));
+                self.ages.push_back((extent.first, self.come));
+                self.come += 1;
             }
         }
     }
 
-    /// Takes the extent at `index` out.
-    pub(super) fn remove(&mut self, index: usize) -> Option<Extent> {
-        let extent = self.extents.remove(index)?;
-        self.ends.remove(&extent.first);
+    /// Takes the extent that begins at `first` out.
+    pub(super) fn remove(&mut self, first: u64) -> Option<Extent> {
+        let (extent, _) = self.extents.remove(&first)?;
         self.sectors -= extent.sectors;
+        while let Some((first, number)) = self.ages.front() {
+            if self.extents.get(first).is_some_and(|(_, own)| own == number) {
+                break;
+            }
+            self.ages.pop_front();
+        }
         debug_assert_eq!(self.extents.is_empty(), self.sectors == 0, "sectors are dirty where extents are");
+        debug_assert_eq!(self.extents.is_empty(), self.ages.is_empty(), "what is here has its turn");
         Some(extent)
     }
 
     /// Forgets the extents that lie in `first..end` whole: what is written there goes to the media by itself.
     pub(super) fn forget(&mut self, first: u64, end: u64) {
-        let mut index = 0;
-        while let Some(extent) = self.extents.get(index) {
-            if first <= extent.first && extent.end() <= end {
-                self.remove(index);
-            } else {
-                index += 1;
+        let mut from = first;
+        while let Some((&next, (extent, _))) = self.extents.range(from..end).next() {
+            from = extent.end();
+            if extent.end() <= end {
+                self.remove(next);
             }
         }
     }
@@ -173,12 +185,35 @@ mod tests {
     }
 
     #[test]
+    fn the_oldest_is_that_which_came_first_of_those_that_are_left_and_the_near_ones_lie_around() {
+        let mut dirty = dirty(&[(60, 70), (20, 30), (40, 50), (80, 90)]);
+        let around = |dirty: &Dirty, at| -> [Vec<u64>; 2] {
+            let firsts = |extent: &Extent| extent.first;
+            [dirty.above(at).map(firsts).collect(), dirty.below(at).map(firsts).collect()]
+        };
+        assert_eq!(dirty.oldest().map(|extent| extent.first), Some(60));
+        assert_eq!(around(&dirty, 45), [vec![60, 80], vec![40, 20]]);
+        assert_eq!(around(&dirty, 40), [vec![40, 60, 80], vec![20]]);
+        dirty.remove(20);
+        dirty.remove(60);
+        assert_eq!(dirty.oldest().map(|extent| extent.first), Some(40));
+        dirty.push(Extent {
+            first: 60,
+            place: SectorPosition::default(),
+            sectors: 5,
+            ready_at: 0,
+            class: Class::HostWrite,
+        });
+        assert_eq!(dirty.oldest().map(|extent| extent.first), Some(40), "what comes again is new");
+    }
+
+    #[test]
     fn what_is_taken_out_or_forgotten_is_dirty_no_more() {
         let mut dirty = dirty(&[(20, 30), (40, 50), (60, 70)]);
-        assert_eq!(dirty.remove(1).map(|extent| extent.first), Some(40));
+        assert_eq!(dirty.remove(40).map(|extent| extent.first), Some(40));
         assert!(!dirty.holds(40, 50) && dirty.sectors() == 20);
         dirty.forget(25, 80);
         assert!(dirty.holds(20, 30) && !dirty.holds(60, 70), "one whole and a part of another");
-        assert_eq!((dirty.sectors(), dirty.remove(1).is_none()), (10, true));
+        assert_eq!((dirty.sectors(), dirty.remove(60).is_none()), (10, true));
     }
 }

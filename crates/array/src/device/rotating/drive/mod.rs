@@ -26,6 +26,8 @@ use flushes::WritingOut;
 #[derive(Clone, Debug)]
 pub struct Drive {
     mechanics: Mechanics,
+    /// The sector behind the last that the head passed for a command or for the buffer.
+    passed_last: u64,
     sector_ns: u64,
     params: RotatingParams,
     buffer: Option<Buffer>,
@@ -72,6 +74,7 @@ impl Drive {
         let write_sectors = params.cache.map_or(0, |cache| u64::from(cache.write_segments) * cache.segment.0);
         Drive {
             mechanics: Mechanics::new(params),
+            passed_last: 0,
             sector_ns: params.link.time_for(Sectors(1).bytes()).get(),
             buffer: params.cache.map(|cache| Buffer::new(&cache)),
             ahead: None,

@@ -58,7 +58,7 @@ impl Drive {
 
     #[inline]
     fn positioning(&self, entry: &Entry, ready: u64, above: u64) -> u64 {
-        let access = if entry.command.write { Access::DESTAGE } else { Access::Read };
+        let access = if entry.command.write { Access::WRITE } else { Access::Read };
         self.mechanics.reach_within(entry.place, access, ready, above.saturating_add(1))
     }
 }

@@ -12,11 +12,11 @@ use super::{Drive, at_once};
 use crate::device::Command;
 use crate::meter::Class;
 
-/// Dirty extents from which the drive chooses the one it reaches first.
+/// Dirty extents on either side of the arm from which the drive chooses the one it reaches first.
 ///
-/// Not the number of its tags: what is acknowledged waits in the buffer, which holds thousands of small writes. Twice
-/// as many would write 5 % faster.
-const DESTAGE_WINDOW: usize = 128;
+/// Not the number of its tags: what is acknowledged waits in the buffer, which holds thousands of small writes, and of those
+/// the ones on the tracks around the arm are reached before it has gone anywhere else.
+const NEAR: usize = 64;
 
 /// What the media took of the buffer at one time.
 pub(super) struct Written {
@@ -145,22 +145,28 @@ impl Drive {
             extent.first,
             extent.sectors,
             begin.max(extent.ready_at),
-            Access::DESTAGE,
+            Access::Destage,
         );
         self.leaving = (extent.first, extent.end());
         self.written_until = media.end;
         Some(Written { class: extent.class, begun: media.free, ended: media.end })
     }
 
-    /// Which of the extents that it chooses from it reaches first from `begin` on; of equal ones, the oldest.
-    fn nearest(&self, begin: u64) -> usize {
+    /// Where the extent begins that it reaches first from `begin` on; of equal ones, the oldest.
+    fn nearest(&self, begin: u64) -> u64 {
         let mut nearest = (0, u64::MAX);
-        for (index, extent) in self.dirty.iter().take(DESTAGE_WINDOW).enumerate() {
-            let reach = self.mechanics.reach_within(extent.place, Access::DESTAGE, begin, nearest.1);
+        // Whether one farther on in the same direction may be nearer.
+        let mut consider = |extent: &Extent| {
+            let travel = self.mechanics.travel(extent.place, Access::Destage);
+            let reach = travel + self.mechanics.rotation(extent.place.clock, begin + travel);
             if reach < nearest.1 {
-                nearest = (index, reach);
+                nearest = (extent.first, reach);
             }
-        }
+            travel < nearest.1
+        };
+        self.dirty.oldest().map(&mut consider);
+        let _ = self.dirty.above(self.passed_last).take(NEAR).all(&mut consider);
+        let _ = self.dirty.below(self.passed_last).take(NEAR).all(&mut consider);
         nearest.0
     }
 }
