@@ -102,7 +102,7 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
     {
         let draft = by_part(first, &speed, &format!("{next}{more}"));
         if BEHIND_PARITY.contains(&first.change.as_str()) {
-            super::with_operations(draft, point)
+            super::disks::with_operations(draft, point)
         } else {
             draft
         }
@@ -120,7 +120,7 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
     };
     let draft = match beside_work(point) {
         None => draft,
-        Some(told) => draft.sentence(&format!(" {told}")).remedy(super::AFTER_IT),
+        Some(told) => draft.sentence(&format!(" {told}")).remedy(super::drafts::AFTER_IT),
     };
     let draft = tried.trials.iter().fold(draft, |draft, trial| {
         draft.number(&format!("{}_rate_change", trial.change.replace(' ', "_")), trial.ops.change)
@@ -155,7 +155,7 @@ fn by_part(trial: &Trial, speed: &str, others: &str) -> Draft {
     );
     let remedy = match are_together {
         true => format!("Make {name} faster, or put less load on them: each alone gains next to nothing."),
-        false => super::MORE_OF_IT.into(),
+        false => super::drafts::MORE_OF_IT.into(),
     };
     Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(remedy)
 }
