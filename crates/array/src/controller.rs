@@ -113,6 +113,8 @@ pub struct CacheParams {
     pub size: Bytes,
     /// Bytes of a cache line.
     pub line: Bytes,
+    /// What written data take of it at the least, however little of that was written. A sector: no more than they are.
+    pub block: Bytes,
     /// Part of it that written data may take; writes that find it full wait.
     pub write_part: Share,
     /// Whether reads are kept and sequential ones prefetched.

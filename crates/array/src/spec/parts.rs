@@ -1,7 +1,7 @@
 //! Reads the parts that a request meets: host, adapter, link, protocol, controller, cache, channel, background work.
 
 use document::{Fields, Node, Read, Wrong};
-use units::{Bytes, BytesPerSecond, Nanos, Share};
+use units::{Bytes, BytesPerSecond, Nanos, SECTOR_BYTES, Share};
 
 use crate::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
 use crate::controller::{CacheParams, ControllerParams, Handover, JournalParams, Ownership, PrefetchParams};
@@ -346,6 +346,9 @@ fn journal(fields: Fields<'_>) -> JournalParams {
     params
 }
 
+/// The largest block of a cache, in bytes.
+const MOST_BLOCK: u64 = 1 << 20;
+
 fn cache(fields: Fields<'_>) -> CacheParams {
     let line: Bytes = fields.or("line", Bytes::KIB * 16);
     let size: Bytes = fields.need("size");
@@ -354,11 +357,15 @@ fn cache(fields: Fields<'_>) -> CacheParams {
     } else {
         fields.check(&["line"], false, "a cache line is a power of two from 512B on, such as 16KiB");
     }
+    let block: Bytes = fields.or("block", Bytes::new(SECTOR_BYTES));
+    let possible = block.get().is_power_of_two() && (SECTOR_BYTES..=MOST_BLOCK).contains(&block.get());
+    fields.check(&["block"], possible, "written data take whole blocks: a power of two from 512B to 1MiB");
     let no_prefetch = PrefetchParams { streams: 0, confirm: 2, start: Bytes::ZERO, max: Bytes::ZERO };
     let destage_window = count(&fields, "destage_window", 64);
     let params = CacheParams {
         size,
         line,
+        block: if possible { block } else { Bytes::new(SECTOR_BYTES) },
         write_part: fields.or("write_part", Share::ALL),
         read: fields.or("read", true),
         fills: fields.or("fills", false),

@@ -32,6 +32,7 @@ fn write_back(protected: bool) -> CacheParams {
     CacheParams {
         size: Bytes::GIB,
         line: Bytes::KIB * 4,
+        block: Bytes::new(512),
         write_part: Share::ALL,
         read: false,
         fills: false,

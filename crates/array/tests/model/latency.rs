@@ -247,6 +247,7 @@ fn who_reads_what_is_being_fetched_is_charged_with_the_rest_of_the_way() {
         size: Bytes::MIB * 64,
         read: true,
         line: Bytes::KIB * 64,
+        block: Bytes::new(512),
         prefetch: PrefetchParams { streams: 4, confirm: 2, start: Bytes::KIB * 256, max: Bytes::MIB },
         ..cache()
     });
@@ -277,6 +278,7 @@ fn cache() -> CacheParams {
         protected: true,
         mirrored: false,
         line: Bytes::KIB * 4,
+        block: Bytes::new(512),
         prefetch: PrefetchParams { streams: 0, confirm: 1, start: Bytes::ZERO, max: Bytes::ZERO },
         dirty_high: Share::new(0.8).expect("a share"),
         dirty_low: Share::new(0.2).expect("a share"),

@@ -141,6 +141,7 @@ fn a_stripe_that_is_written_again_while_it_is_destaged_is_destaged_again_afterwa
     topology.controller.cache = Some(CacheParams {
         size: Bytes::GIB,
         line: Bytes::KIB * 4,
+        block: Bytes::new(512),
         write_part: Share::ALL,
         read: false,
         fills: false,

@@ -36,6 +36,7 @@ fn topology(handover: Handover, size: Bytes) -> Topology {
     topology.controller.cache = Some(CacheParams {
         size,
         line: PAGE,
+        block: Bytes::new(512),
         write_part: Share::ALL,
         read: false,
         fills: false,

@@ -1,6 +1,6 @@
 //! A controller's cache at work: reads kept and read ahead, writes gathered by stripe and destaged.
 //!
-//! **Invariant:** dirty and destaging bytes never exceed the part of the cache that writes may take, but for what has
+//! **Invariant:** what dirty and destaging bytes take never exceeds the part of the cache that writes may take, but for what has
 //! been taken over from the partner: that was in the mirror's half already.
 //! **Invariant:** a stripe is destaged whole, as far as it is dirty, by one operation.
 //! **Invariant:** a flush ends when all that was dirty of its volume as it came is with the members, and waits for
@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
+use units::convert::truncated;
 use units::{Instant, Nanos, SECTOR_BYTES};
 
 use crate::controller::CacheParams;
@@ -44,8 +45,10 @@ pub struct VolumeRange {
 pub enum CacheTransfer {
     /// Data on their way to the members.
     Destage {
-        /// Bytes of cache that become free.
+        /// Bytes of it.
         bytes: u64,
+        /// Bytes of cache that become free.
+        room: u64,
         /// Whether the members are read first, a part of a stripe with parity being written.
         reads_first: bool,
         /// What is destaged.
@@ -64,7 +67,7 @@ pub enum CacheTransfer {
 
 impl Default for CacheTransfer {
     fn default() -> CacheTransfer {
-        CacheTransfer::Destage { bytes: 0, reads_first: false, stripe: (0, 0), since: 0 }
+        CacheTransfer::Destage { bytes: 0, room: 0, reads_first: false, stripe: (0, 0), since: 0 }
     }
 }
 
@@ -93,6 +96,12 @@ pub struct Cache {
     ages: VecDeque<(Instant, Key)>,
     dirty_bytes: u64,
     destaging_bytes: u64,
+    /// What these take: whole blocks.
+    taken: u64,
+    /// Of that, what is not on its way to the members.
+    taken_dirty: u64,
+    /// Sectors of a block.
+    block: u64,
     destaging: u32,
     /// Of these, those that read first.
     reading: u32,
@@ -135,6 +144,9 @@ impl Cache {
             ages: VecDeque::new(),
             dirty_bytes: 0,
             destaging_bytes: 0,
+            taken: 0,
+            taken_dirty: 0,
+            block: (params.block.get() / SECTOR_BYTES).max(1),
             destaging: 0,
             reading: 0,
             room: params.write_room().get(),
@@ -221,13 +233,21 @@ impl Cache {
         let cut = self.cuts[volume.set as usize];
         while let Some(key) = partner.dirty.first_of(stripes.clone()) {
             let Some(Dirty { runs, touched, born, .. }) = partner.dirty.remove(key) else { break };
+            let room = partner.room_of(&runs);
             partner.dirty_bytes -= runs.sectors() * SECTOR_BYTES;
+            partner.taken -= room;
+            partner.taken_dirty -= room;
+            let block = self.block;
             let since = self.flushes.come();
             let entry = self.dirty.get_or_begin(key, || {
                 self.ages.push_back((born, key));
                 Dirty { runs: Runs::default(), born, touched, since }
             });
+            let before = entry.runs.blocks(block);
             self.dirty_bytes += entry.runs.add(&runs) * SECTOR_BYTES;
+            let more = (entry.runs.blocks(block) - before) * block * SECTOR_BYTES;
+            self.taken += more;
+            self.taken_dirty += more;
             if entry.runs.is_all(cut.stripe) {
                 self.full.push_back(key);
             }
@@ -377,13 +397,14 @@ impl Cache {
         let transfer = self.transfers[place];
         self.transfers.give(place);
         match transfer {
-            CacheTransfer::Destage { bytes, reads_first, stripe, since } => {
+            CacheTransfer::Destage { bytes, room, reads_first, stripe, since } => {
                 debug_assert!(self.under_way.contains(&stripe), "what ends must have been under way");
                 if let Some(at) = self.under_way.iter().position(|other| *other == stripe) {
                     self.under_way.swap_remove(at);
                 }
                 self.flushes.stripe_left(stripe, since);
                 self.destaging_bytes -= bytes;
+                self.taken -= room;
                 self.destaging -= 1;
                 self.reading -= u32::from(reads_first);
                 self.assert_counts();
@@ -404,9 +425,9 @@ impl Cache {
     pub fn write(&mut self, now: Instant, set: u32, from: u64, to: u64) -> bool {
         let line = if self.params.fills { self.tags.line_bytes() / SECTOR_BYTES } else { 1 };
         let (from, to) = (from - from % line, to.next_multiple_of(line));
-        if self.dirty_bytes + self.destaging_bytes + (to - from) * SECTOR_BYTES > self.room
-            && self.dirty_bytes + self.destaging_bytes > 0
-        {
+        let block = self.block;
+        let wanted = (to.next_multiple_of(block) - from / block * block) * SECTOR_BYTES;
+        if self.taken + wanted > self.room && self.taken > 0 {
             self.pressing = true;
             return false;
         }
@@ -422,9 +443,13 @@ impl Cache {
                 self.ages.push_back((now, (set, number)));
                 Dirty { runs: Runs::default(), born: now, touched: now, since }
             });
+            let before = if block > 1 { entry.runs.blocks(block) } else { 0 };
             let new = entry.runs.insert(at - begins, until - begins);
             entry.touched = now;
+            let more = if block > 1 { (entry.runs.blocks(block) - before) * block } else { new };
             self.dirty_bytes += new * SECTOR_BYTES;
+            self.taken += more * SECTOR_BYTES;
+            self.taken_dirty += more * SECTOR_BYTES;
             if new > 0 && entry.runs.is_all(cut.stripe) {
                 self.full.push_back((set, number));
             }
@@ -432,7 +457,7 @@ impl Cache {
         }
         self.keep(set, from, to);
         let high = self.params.dirty_high.get() * self.room as f64;
-        self.pressing |= self.dirty_bytes as f64 >= high;
+        self.pressing |= self.taken_dirty as f64 >= high;
         self.assert_counts();
         true
     }
@@ -446,7 +471,7 @@ impl Cache {
             return None;
         }
         let low = self.params.dirty_low.get() * self.room as f64;
-        self.pressing &= self.dirty_bytes as f64 > low;
+        self.pressing &= self.taken_dirty as f64 > low;
         // Full stripes can gain nothing by waiting.
         let key = match self.next_full().or_else(|| self.next_hurried()) {
             Some(key) => key,
@@ -465,13 +490,14 @@ impl Cache {
         self.passed.keep(key, &dirty.runs, cut.kept);
         self.reading += u32::from(reads_first);
         cut.extents(&dirty.runs, key.1, extents);
-        let bytes = dirty.runs.sectors() * SECTOR_BYTES;
+        let (bytes, room) = (dirty.runs.sectors() * SECTOR_BYTES, self.room_of(&dirty.runs));
         self.dirty_bytes -= bytes;
         self.destaging_bytes += bytes;
+        self.taken_dirty -= room;
         self.destaging += 1;
         self.under_way.push(key);
         let since = dirty.since;
-        let transfer = self.begin(CacheTransfer::Destage { bytes, reads_first, stripe: key, since });
+        let transfer = self.begin(CacheTransfer::Destage { bytes, room, reads_first, stripe: key, since });
         debug_assert!(bytes > 0, "a stripe must not be destaged of which nothing is dirty");
         self.assert_counts();
         Some(DestageBatch { set: key.0, transfer, bytes, is_known })
@@ -541,6 +567,11 @@ impl Cache {
         );
         debug_assert_eq!(self.under_way.len(), self.destaging as usize, "each stripe under way counts once");
         debug_assert!(self.reading <= self.destaging, "only what is destaged reads first");
+        debug_assert!(self.taken_dirty >= self.dirty_bytes, "what is dirty takes at least its own room");
+        debug_assert!(
+            self.taken - self.taken_dirty >= self.destaging_bytes,
+            "what leaves has its room until it has left"
+        );
     }
 
     /// Makes data as old as they may get leave: called once in the age limit.
@@ -558,9 +589,16 @@ impl Cache {
         self.dirty_bytes + self.destaging_bytes
     }
 
-    /// What writes may take of it.
+    /// What writes like those that are dirty may be of it: where each takes a block, not all of a block is a write.
     pub fn write_room(&self) -> u64 {
-        self.params.write_room().get()
+        let part = self.dirty_bytes() as f64 / self.taken.max(1) as f64;
+        truncated::<u64>(self.params.write_room().as_f64() * if self.taken > 0 { part } else { 1.0 })
+    }
+
+    /// Bytes of cache that runs of one stripe take.
+    fn room_of(&self, runs: &Runs) -> u64 {
+        let blocks = if self.block > 1 { runs.blocks(self.block) } else { runs.sectors() };
+        blocks * self.block * SECTOR_BYTES
     }
 
     /// How old dirty data may get.

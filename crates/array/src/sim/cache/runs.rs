@@ -62,6 +62,17 @@ impl Runs {
         self.0.iter().map(length).sum()
     }
 
+    /// How many blocks of so many sectors they lie in.
+    pub fn blocks(&self, sectors: u64) -> u64 {
+        let mut behind = 0;
+        let new = |(first, end): (u64, u64)| {
+            let from = (first / sectors).max(behind);
+            behind = end.div_ceil(sectors);
+            behind - from
+        };
+        self.each().map(new).sum()
+    }
+
     /// First sector and end of each run, in ascending order.
     pub fn each(&self) -> impl Iterator<Item = (u64, u64)> {
         self.0.iter().map(|&(first, end)| (u64::from(first), u64::from(end)))
@@ -89,6 +100,9 @@ mod tests {
             prop_assert_eq!(&listed, &set.into_iter().collect::<Vec<_>>());
             prop_assert_eq!(runs.sectors(), listed.len() as u64);
             prop_assert_eq!(runs.is_all(119), listed.len() == 119);
+            let blocks: std::collections::BTreeSet<u64> = listed.iter().map(|sector| sector / 8).collect();
+            prop_assert_eq!(runs.blocks(8), blocks.len() as u64);
+            prop_assert_eq!(runs.blocks(1), runs.sectors());
         }
     }
 

@@ -16,6 +16,7 @@ fn cache(size: Bytes) -> Cache {
     let params = CacheParams {
         size,
         line: Bytes::KIB * 16,
+        block: Bytes::new(512),
         write_part: Share::ALL,
         read: true,
         fills: false,
@@ -96,6 +97,23 @@ fn what_is_rewritten_takes_no_more_room() {
         assert!(cache.write(Instant::START, 0, 0, 16));
     }
     assert_eq!(cache.dirty_bytes(), 16 * 512);
+}
+
+#[test]
+fn what_is_written_takes_whole_blocks_until_it_is_with_the_members() {
+    let size = Bytes::MIB;
+    let mut cache = cache(size);
+    cache.block = 128;
+    let (now, mut extents) = (Instant::START, Vec::new());
+    let full = (0..1_000).position(|n| !cache.write(now, 0, n * 512, n * 512 + 8));
+    assert_eq!(full, Some(16), "sixteen blocks of 64 KiB, of each a sixteenth");
+    assert_eq!((cache.dirty_bytes(), cache.write_room()), (16 * 4096, 16 * 4096), "room for such writes");
+    let batch = cache.destage(now, false, &mut extents).expect("it is full");
+    assert_eq!(batch.bytes, 4096, "no more moves than was written");
+    assert!(!cache.write(now, 0, 1 << 20, (1 << 20) + 8), "what leaves is still here");
+    cache.end(batch.transfer, &mut Vec::new());
+    assert!(cache.write(now, 0, 1 << 20, (1 << 20) + 8));
+    assert!(!cache.write(now, 0, 1 << 21, (1 << 21) + 8));
 }
 
 #[test]
