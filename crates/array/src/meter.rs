@@ -197,7 +197,11 @@ impl Meter {
     /// Work of one server from `started` to `ended` that is no visit: a part of what visits of that class left to be done.
     pub fn work(&mut self, started: Instant, ended: Instant, class: Class) {
         debug_assert!(started <= ended, "work must go forward in time");
-        self.keep(started, Booked { arrived: started, started, ended, class, deferred: true });
+        // Work that begins later may follow work that has not ended: what has is known only up to the last who came or left.
+        self.keep(
+            Instant::from_nanos(self.changed_at),
+            Booked { arrived: started, started, ended, class, deferred: true },
+        );
     }
 
     /// Books a stay at `now`, and keeps it until it has ended.
@@ -443,6 +447,17 @@ mod tests {
         meter.restart(at(100));
         meter.close(at(200), nobody());
         assert_eq!((meter.visits(Class::HostWrite).deferred_ns, meter.busy_ns()), (20, 20));
+    }
+
+    #[test]
+    fn work_that_begins_beyond_the_window_leaves_none_before_it_out() {
+        let mut meter = Meter::default();
+        // Each follows the one before it, and all were booked when the first began.
+        for n in 0..1_000 {
+            meter.work(at(n * 10), at(n * 10 + 10), Class::HostWrite);
+        }
+        meter.close(at(95), nobody());
+        assert_eq!((meter.busy_ns(), meter.visits(Class::HostWrite).deferred_ns), (95, 95));
     }
 
     #[test]

@@ -402,11 +402,12 @@ fn a_rate_into_a_write_cache_too_large_to_fill_in_a_moment_does_not_count_as_one
     assert!(found.close_calls.iter().any(|call| call.address == first.address), "the long run decides it");
     assert_eq!(first.half_widths.len(), found.figures.len());
     assert!(first.half_widths.iter().flatten().next().is_some(), "its interval is told: {first:?}");
-    let filled = Design::parse("d.toml", &text.replace("64GiB", "8GiB"), &Shipped);
+    let filled =
+        Design::parse("d.toml", &text.replace("\"256MiB\", \"64GiB\"", "\"2GiB\", \"4GiB\""), &Shipped);
     let filled = filled.unwrap_or_else(|errors| panic!("{}", errors.plain()));
     let filled = answer(&filled, options(2));
-    assert!(filled.front[0].address.contains("8GiB"), "{:?}", filled.front[0]);
-    assert!(filled.front[0].unsustained.is_empty(), "the warm-up fills it: {:?}", filled.front[0]);
+    let [media, cache] = [&filled.front[0], first].map(|design| design.values[1]);
+    assert!(media < 0.5 * cache, "the warm-up fills it, and disks do the rest: {media} of {cache}");
 }
 
 #[test]

@@ -247,7 +247,6 @@ fn who_reads_what_is_being_fetched_is_charged_with_the_rest_of_the_way() {
         size: Bytes::MIB * 64,
         read: true,
         line: Bytes::KIB * 64,
-        block: Bytes::new(512),
         prefetch: PrefetchParams { streams: 4, confirm: 2, start: Bytes::KIB * 256, max: Bytes::MIB },
         ..cache()
     });

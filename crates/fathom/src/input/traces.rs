@@ -36,7 +36,11 @@ pub fn each(
 
 /// The trace in a file.
 pub fn read(path: &str) -> Result<Trace, Failure> {
-    let reader = parts(path, TraceReader::new(path), |_| Ok(()))?;
+    let length = fs::metadata(units::name::path(path)).map_or(0, |file| file.len());
+    let reader = parts(path, TraceReader::new(path), |reader| {
+        reader.expect(length);
+        Ok(())
+    })?;
     reader.finish().map_err(|error| Failure::Usage(error.to_string()))
 }
 

@@ -86,7 +86,9 @@ fn behalf(class: Class) -> Behalf {
 fn servers_of(part: &Component, elapsed: Nanos) -> u32 {
     debug_assert!(
         part.utilisation >= 0.0 && part.utilisation < 1.0 + 1e-6,
-        "no part works more than all the time"
+        "no part works more than all the time: {} {}",
+        part.name,
+        part.utilisation
     );
     let servers = part.busy.as_secs_f64() / (part.utilisation * elapsed.as_secs_f64());
     if servers.is_finite() { truncated::<u32>(servers.round()).max(1) } else { 1 }

@@ -26,7 +26,7 @@ pub use merge::{MergedBlktrace, merge_blktraces};
 pub(crate) use place::specs;
 pub use reader::{FORMATS, Recorded, TraceError, TraceFormat, TraceReader};
 
-/// The most requests of a trace: 16 GB of them.
+/// The most requests of a trace: 13 GB of them.
 const MOST_REQUESTS: usize = 500_000_000;
 /// The longest request, the kernel's own limit for one, in whole pages.
 const LONGEST: u64 = (1 << 31) - 4096;

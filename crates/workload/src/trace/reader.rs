@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
-use units::convert::narrow;
+use units::convert::{narrow, truncated};
 use units::{Bytes, Nanos};
 
 use super::{Entry, LONGEST, MOST_FILES, MOST_REQUESTS, Trace, TraceRequest};
@@ -89,6 +89,9 @@ const LONGEST_PART: u64 = 1 << 30;
 /// So many of them in all: a pebibyte. A line of twenty bytes is not to take gigabytes of memory.
 const MOST_PIECES: u32 = 1 << 20;
 
+/// Requests beyond which room has been made for them.
+const MOST_UNASKED: usize = 1 << 14;
+
 /// Reads a trace line by line: fio's iolog of version 2 and 3, the text of blkparse, the CSV of MSR Cambridge, IOzone's
 /// telemetry, and a CSV of Fathom's own. Which it is, the text says itself. What blktrace has recorded has no lines, and
 /// is read in pieces.
@@ -96,6 +99,8 @@ const MOST_PIECES: u32 = 1 << 20;
 pub struct TraceReader {
     label: String,
     line: u32,
+    /// Bytes of the lines.
+    bytes: u64,
     format: Option<Format>,
     gathered: Gathered,
 }
@@ -127,7 +132,7 @@ impl fmt::Debug for Gathered {
 impl TraceReader {
     /// A reader of a text that messages call `label`.
     pub fn new(label: &str) -> TraceReader {
-        TraceReader { label: label.into(), line: 0, format: None, gathered: Gathered::default() }
+        TraceReader { label: label.into(), line: 0, bytes: 0, format: None, gathered: Gathered::default() }
     }
 
     /// Keeps response times, which a trace to be replayed has no need of, for [`TraceReader::drain`].
@@ -171,8 +176,23 @@ impl TraceReader {
             return Err(self.error("a trace has at most 4,294,967,295 lines; cut it with `split -l`".into()));
         };
         self.line = number;
+        self.bytes += bytes.len() as u64;
         self.gathered.line = number;
         self.take(bytes).map_err(|what| self.error(what))
+    }
+
+    /// Makes room at once for a text of `bytes` whose other lines are as those that were read, so that what was gathered is
+    /// not copied as it grows, and takes twice its memory meanwhile. Where there is not as much room, none is made.
+    pub fn expect(&mut self, bytes: u64) {
+        let entries = &mut self.gathered.entries;
+        let so_far = entries.len();
+        if so_far == 0 || entries.capacity() > MOST_UNASKED {
+            return;
+        }
+        let lines = bytes as f64 / self.bytes.max(1) as f64 * so_far as f64 * 1.01;
+        let wanted = truncated::<usize>(lines).min(MOST_REQUESTS);
+        // Only a hint: what does not come is never touched, and what comes beyond it grows as before.
+        drop(entries.try_reserve_exact(wanted.saturating_sub(so_far)));
     }
 
     /// Whether a file that begins so is one that blktrace has recorded, and wants [`TraceReader::bytes`].

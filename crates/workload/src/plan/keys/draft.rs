@@ -72,7 +72,10 @@ impl Draft {
             Pattern::Trace(replay) => *replay = self.replay,
             _ if !self.replay.file.is_empty() => {
                 let message = "`trace` is given, and `pattern` is not `trace`";
-                return Err(("trace", Wrong::new(message, "write `pattern = \"trace\"`, or leave it out")));
+                return Err((
+                    "trace",
+                    Wrong::new(message, "write `pattern = \"trace\"`, or leave `trace` out"),
+                ));
             }
             _ => {}
         }
