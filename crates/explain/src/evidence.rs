@@ -18,7 +18,7 @@ pub(crate) fn on_nothing(run: &Run) -> bool {
 pub(crate) fn is_direct(workload: &WorkloadResult) -> bool {
     match workload.engine.name {
         Engine::Mmap => false,
-        // A socket has no page cache on this side, and what goes nowhere meets none.
+        // A socket has no page cache on this side, and the null engine asks none.
         Engine::Nbd | Engine::Null => true,
         _ => workload.spec.direct,
     }
@@ -29,8 +29,8 @@ pub(crate) fn sends_commands(workload: &WorkloadResult) -> bool {
     matches!(workload.engine.name, Engine::Sg | Engine::Nvme)
 }
 
-/// Bytes of all requests of `op` that completed without an error, from the start of the point. What the null engine is asked for
-/// leaves the program nowhere, also beside workloads that ask storage.
+/// Bytes of all requests of `op` that completed without an error, from the start of the point. Requests of
+/// the null engine move nothing, also beside workloads that ask storage.
 pub(crate) fn moved(point: &Point, op: Op) -> u64 {
     let asks = |workload: &&WorkloadResult| workload.engine.name != Engine::Null;
     let totals = point.workloads.iter().filter(asks).flat_map(|workload| &workload.totals);

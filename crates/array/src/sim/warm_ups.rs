@@ -22,7 +22,7 @@ impl WarmUps {
         WarmUps { ends, by_bytes }
     }
 
-    /// Whether any goes on.
+    /// Whether any has not ended.
     #[inline]
     pub fn go_on(&self) -> bool {
         !self.ends.is_empty() || !self.by_bytes.is_empty()

@@ -255,7 +255,7 @@ fn traced(times: f64, held: &[FigurePair<'_>]) -> Option<Traced> {
     })
 }
 
-/// A degree so near to one is told as `1.0 times`: the array as it is.
+/// A part whose time is no further from that of the array as it is was not changed: it would be told as `1.0 times`.
 const SLIGHT: f64 = 0.05;
 
 /// The part that became slower, of those that `suspicions` name, by the figures `measured`; unknown where none fits and

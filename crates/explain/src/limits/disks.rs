@@ -16,6 +16,13 @@ const MOST: f64 = 0.9;
 /// work that nobody waits for.
 const HALF: f64 = 0.5;
 
+/// From so many operations of disks for each write on, parity is among them: a mirror does two.
+const PARITY: f64 = 2.5;
+
+/// What to do about writes that wait for those.
+const FEWER: &str =
+    "Have each write take fewer disk operations (RAID 10, whole stripes), or add disks, or use faster ones.";
+
 /// Saturated disks, where hardly anything but their transfers, or of a request that is alone the wait for them, is the response time:
 /// a single stream queues nowhere, and yet no higher queue depth gets more of them.
 pub(super) fn at_media_rate(point: &Point, uses: &[Use]) -> Option<Draft> {
@@ -33,17 +40,20 @@ pub(super) fn at_media_rate(point: &Point, uses: &[Use]) -> Option<Draft> {
         return None;
     }
     let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
-    let (key, share, told) = if transfer >= MOST * all {
-        ("disk_transfer_share", transfer / all, "transfer, at the rate of the media")
+    let limit = limit(first, others, None);
+    let (limit, key, share, told) = if transfer >= MOST * all {
+        (limit, "disk_transfer_share", transfer / all, "transfer, at the rate of the media")
     } else if in_flight <= ONE && waits >= HALF * all {
         let told =
             "the wait until they have written out what was acknowledged before: the write cache is full";
-        ("disk_wait_share", waits / all, told)
+        let is_parity = components::operations_per_request(point).is_some_and(|each| each >= PARITY);
+        let limit = if is_parity { limit.remedy(FEWER) } else { limit };
+        (limit, "disk_wait_share", waits / all, told)
     } else {
         return None;
     };
     let told = format!(" {} of the response time is {told}.", percent(share));
-    Some(with_operations(limit(first, others, None).sentence(&told).number(key, share), point))
+    Some(with_operations(limit.sentence(&told).number(key, share), point))
 }
 
 pub(super) fn of_disks(part: &Use) -> bool {
@@ -143,7 +153,7 @@ mod tests {
     use super::super::usage;
     use super::*;
 
-    /// What is told of `in_flight` requests that spend those shares of their time at a disk, transferring and waiting.
+    /// The finding about `in_flight` requests with those shares of their time at a disk: its transfer, and their wait.
     fn at_disk(in_flight: f64, shares: [f64; 2], use_of: Use) -> Option<Draft> {
         let [transfer, wait] = shares;
         let part = |part: &str, wait_ns: f64, service_ns: f64| record::PartShare {
@@ -188,7 +198,7 @@ mod tests {
         assert!(found(8.0, 0.99, 0.97).is_none(), "requests wait for each other");
     }
 
-    /// What is told of disks that did so many operations for each request of 100, random reads, where `failed` is out of use.
+    /// The finding about disks that did `each` operations for each of 100 random reads; `failed` is out of use.
     fn of_disks_with(each: u64, failed: Option<&str>) -> Finding {
         let class = |component, visits| sample::visits(record::Behalf::HostRead, component, visits, 0.0, 1.0);
         let failed = failed.map(|name| record::Component {

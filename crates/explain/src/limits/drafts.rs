@@ -1,4 +1,4 @@
-//! The sentences in which a limit is told, with its evidence and what to do about it.
+//! Findings about a limit: the sentence, its numbers, and what to do.
 
 use record::{Point, Severity};
 use spec::Pattern;

@@ -46,7 +46,7 @@ pub(super) enum Service {
     Sequential,
 }
 
-/// How large `null:` is where nothing says so.
+/// The size of `null:` without a `size=`, in bytes.
 const NOTHING: u64 = 1 << 40;
 
 /// More files are no list of targets.

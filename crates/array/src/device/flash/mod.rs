@@ -88,6 +88,11 @@ impl FlashParams {
         has_map || self.state == Written::Fresh || self.slc_cache.is_some()
     }
 
+    /// Pages that a die reads at the same time, each for a command of its own; at least one.
+    pub fn reads_at_once(&self) -> usize {
+        self.read_planes.max(1) as usize
+    }
+
     /// Pages of all of its flash.
     pub fn physical_pages(&self) -> u64 {
         truncated::<u64>(

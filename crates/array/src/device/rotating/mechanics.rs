@@ -133,9 +133,9 @@ impl Mechanics {
 
     /// Whether the head need not change to come to `place` within its cylinder.
     ///
-    /// On a spiral it stands by the next turn as it goes on, within a revolution. What lies behind it or farther on costs a switch,
-    /// but to commands, in whose times the switches of a stream are: what is written out is chosen among so many places that it would
-    /// find one on each of the turns just as its angle passes.
+    /// On a spiral the rates of streams have their head switches in them, so that a command pays for none. What the buffer writes out
+    /// does, unless it lies less than a revolution ahead: chosen from a hundred places, it would else find one on another track each time
+    /// just as that passes.
     #[inline]
     fn stays(&self, place: SectorPosition, access: Access) -> bool {
         let goes_on = || match access {

@@ -148,19 +148,16 @@ fn a_flush_is_service_of_its_drive_and_what_comes_meanwhile_waits_for_it() {
     assert_eq!((meter.little_gap(), meter.utilisation_gap()), (Some(0.0), Some(0.0)));
 }
 
+/// A write of eight sectors from `first` on.
+fn write(first: u64) -> Command {
+    let (ready, given) = (Instant::START, Instant::START);
+    Command { first, sectors: 8, tag: 0, write: true, class: Class::HostWrite, ready, given }
+}
+
 #[test]
 fn what_a_drive_writes_out_of_its_buffer_is_busy_time_of_it_whether_anybody_asks_for_it_or_not() {
     let buffered = DriveCacheParams { fast_write: FastWrite::All, ..nearline().cache.unwrap() };
     let mut drive = Drive::new(&RotatingParams { cache: Some(buffered), ..nearline() });
-    let write = |first: u64| Command {
-        first,
-        sectors: 8,
-        tag: 0,
-        write: true,
-        class: Class::HostWrite,
-        ready: Instant::START,
-        given: Instant::START,
-    };
     // One in twenty milliseconds: each is acknowledged at once, and seeks for some of them afterwards.
     let (mut now, gap) = (Instant::START, micros(20_000));
     for place in 0..50 {
@@ -196,16 +193,7 @@ fn a_full_buffer_is_written_out_track_by_track() {
         let mut draws = Stream::open(3, "test");
         let (mut now, mut from) = (Instant::START, Instant::START);
         for n in 0..100_000 {
-            let command = Command {
-                first: draws.below(2_621_440) * 8,
-                sectors: 8,
-                tag: 0,
-                write: true,
-                class: Class::HostWrite,
-                ready: now,
-                given: now,
-            };
-            now = drive.submit(now, command).expect("the drive is idle");
+            now = drive.submit(now, write(draws.below(2_621_440) * 8)).expect("the drive is idle");
             drive.finish(now);
             from = if n == 50_000 { now } else { from };
         }
@@ -227,15 +215,6 @@ fn a_full_buffer_is_written_out_track_by_track() {
 fn a_window_that_ends_in_a_flush_holds_what_of_it_has_passed() {
     let buffered = DriveCacheParams { fast_write: FastWrite::All, ..nearline().cache.unwrap() };
     let mut drive = Drive::new(&RotatingParams { cache: Some(buffered), ..nearline() });
-    let write = |first: u64| Command {
-        first,
-        sectors: 8,
-        tag: 0,
-        write: true,
-        class: Class::HostWrite,
-        ready: Instant::START,
-        given: Instant::START,
-    };
     let written = drive.submit(Instant::START, write(0)).expect("the drive is idle");
     drive.finish(written);
     let end = drive.flush(written, Class::HostWrite);

@@ -243,11 +243,10 @@ impl Cache {
                 self.ages.push_back((born, key));
                 Dirty { runs: Runs::default(), born, touched, since }
             });
-            let before = entry.runs.blocks(block);
-            self.dirty_bytes += entry.runs.add(&runs) * SECTOR_BYTES;
-            let more = (entry.runs.blocks(block) - before) * block * SECTOR_BYTES;
-            self.taken += more;
-            self.taken_dirty += more;
+            let (new, more) = entry.runs.add_blocks(&runs, block);
+            self.dirty_bytes += new * SECTOR_BYTES;
+            self.taken += more * SECTOR_BYTES;
+            self.taken_dirty += more * SECTOR_BYTES;
             if entry.runs.is_all(cut.stripe) {
                 self.full.push_back(key);
             }
@@ -443,10 +442,8 @@ impl Cache {
                 self.ages.push_back((now, (set, number)));
                 Dirty { runs: Runs::default(), born: now, touched: now, since }
             });
-            let before = if block > 1 { entry.runs.blocks(block) } else { 0 };
-            let new = entry.runs.insert(at - begins, until - begins);
+            let (new, more) = entry.runs.insert_blocks(at - begins, until - begins, block);
             entry.touched = now;
-            let more = if block > 1 { (entry.runs.blocks(block) - before) * block } else { new };
             self.dirty_bytes += new * SECTOR_BYTES;
             self.taken += more * SECTOR_BYTES;
             self.taken_dirty += more * SECTOR_BYTES;
@@ -597,8 +594,7 @@ impl Cache {
 
     /// Bytes of cache that runs of one stripe take.
     fn room_of(&self, runs: &Runs) -> u64 {
-        let blocks = if self.block > 1 { runs.blocks(self.block) } else { runs.sectors() };
-        blocks * self.block * SECTOR_BYTES
+        runs.taken(self.block) * SECTOR_BYTES
     }
 
     /// How old dirty data may get.

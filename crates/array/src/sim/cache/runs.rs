@@ -62,15 +62,34 @@ impl Runs {
         self.0.iter().map(length).sum()
     }
 
-    /// How many blocks of so many sectors they lie in.
-    pub fn blocks(&self, sectors: u64) -> u64 {
+    /// Sectors that they take where whole blocks of so many are taken.
+    pub fn taken(&self, block: u64) -> u64 {
+        if block <= 1 {
+            return self.sectors();
+        }
         let mut behind = 0;
         let new = |(first, end): (u64, u64)| {
-            let from = (first / sectors).max(behind);
-            behind = end.div_ceil(sectors);
+            let from = (first / block).max(behind);
+            behind = end.div_ceil(block);
             behind - from
         };
-        self.each().map(new).sum()
+        block * self.each().map(new).sum::<u64>()
+    }
+
+    /// Adds sectors `first..end`; how many of them were not here, and how many more are taken then, of whole blocks of so many.
+    pub fn insert_blocks(&mut self, first: u64, end: u64, block: u64) -> (u64, u64) {
+        if block <= 1 {
+            let new = self.insert(first, end);
+            return (new, new);
+        }
+        let before = self.taken(block);
+        (self.insert(first, end), self.taken(block) - before)
+    }
+
+    /// Adds all of `other`; the same.
+    pub fn add_blocks(&mut self, other: &Runs, block: u64) -> (u64, u64) {
+        let each = other.each().map(|(first, end)| self.insert_blocks(first, end, block));
+        each.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
     /// First sector and end of each run, in ascending order.
@@ -101,8 +120,11 @@ mod tests {
             prop_assert_eq!(runs.sectors(), listed.len() as u64);
             prop_assert_eq!(runs.is_all(119), listed.len() == 119);
             let blocks: std::collections::BTreeSet<u64> = listed.iter().map(|sector| sector / 8).collect();
-            prop_assert_eq!(runs.blocks(8), blocks.len() as u64);
-            prop_assert_eq!(runs.blocks(1), runs.sectors());
+            prop_assert_eq!(runs.taken(8), 8 * blocks.len() as u64);
+            prop_assert_eq!(runs.taken(1), runs.sectors());
+            let mut again = Runs::default();
+            prop_assert_eq!(again.add_blocks(&runs, 8), (runs.sectors(), runs.taken(8)));
+            prop_assert_eq!(again.add_blocks(&runs, 8), (0, 0));
         }
     }
 

@@ -11,9 +11,7 @@ use crate::meter::Class;
 pub(super) struct Turns {
     /// The commands that were taken have ended.
     pub(super) commands_until: Instant,
-    /// So have the flushes.
-    pub(super) flushes_until: Instant,
-    /// Flushes that nothing runs beside, and when the last of them begins.
+    /// Flushes that nothing runs beside, until the last of them has ended, and when that begins.
     pub(super) alone: Backlog,
     last_begins: Instant,
 }
@@ -36,14 +34,13 @@ impl FlashDrive {
             return self.share_flush(now, class);
         }
         let from = if self.params.flushes_alone {
-            now.max(self.turns.commands_until).max(self.turns.flushes_until)
+            now.max(self.turns.commands_until).max(self.turns.alone.until())
         } else {
             now
         };
         self.turns.last_begins = from;
         let stable = if self.params.protected { from } else { self.program_rest(from) };
         let end = stable + self.params.command;
-        self.turns.flushes_until = self.turns.flushes_until.max(end);
         if self.params.flushes_alone {
             self.turns.alone.book(from, from, end - from);
         }
@@ -54,9 +51,8 @@ impl FlashDrive {
     /// When the flush that has yet to begin has ended, which is for what was written by `now` as well.
     fn share_flush(&mut self, now: Instant, class: Class) -> Instant {
         let stable = if self.params.protected { now } else { self.program_rest(self.turns.last_begins) };
-        let before = self.turns.flushes_until;
+        let before = self.turns.alone.until();
         let end = before.max(stable + self.params.command);
-        self.turns.flushes_until = end;
         self.turns.alone.book(before, before, end - before);
         self.meter.visit(now, now, end, end, class);
         end
@@ -64,6 +60,6 @@ impl FlashDrive {
 
     /// The earliest that a command which comes at `now` is taken.
     pub(super) fn takes_from(&self, now: Instant) -> Instant {
-        if self.params.flushes_alone { now.max(self.turns.flushes_until) } else { now }
+        if self.params.flushes_alone { now.max(self.turns.alone.until()) } else { now }
     }
 }

@@ -29,7 +29,7 @@ impl FlashDrive {
 
     /// What it reads and programs with, before it has.
     fn no_work(&self) -> Inner {
-        let name = if self.params.read_planes > 1 { "flash planes" } else { "flash dies" };
+        let name = if self.params.reads_at_once() > 1 { "flash planes" } else { "flash dies" };
         Inner::of(name, self.dies.len())
     }
 

@@ -73,11 +73,10 @@ impl FlashDrive {
     /// A drive whose flash is in the state that `params` have it begin in.
     pub fn new(params: &FlashParams, seed: u64) -> FlashDrive {
         let dies = (params.channels.max(1) * params.dies_per_channel.max(1)) as usize;
-        let read_planes = params.read_planes.max(1) as usize;
         assert!(dies > 0, "flash must have dies");
         let page = params.page.get().max(1);
         FlashDrive {
-            dies: vec![Die::default(); dies * read_planes],
+            dies: vec![Die::default(); dies * params.reads_at_once()],
             channels: vec![Backlog::default(); params.channels.max(1) as usize],
             to_drive: Backlog::default(),
             to_host: Backlog::default(),
@@ -224,12 +223,12 @@ impl FlashDrive {
 
     /// How many dies there are.
     fn die_count(&self) -> usize {
-        self.dies.len() / self.params.read_planes.max(1) as usize
+        self.dies.len() / self.params.reads_at_once()
     }
 
     /// What of `dies` belongs to die `index`.
     fn planes_of(&self, index: usize) -> std::ops::Range<usize> {
-        let planes = self.params.read_planes.max(1) as usize;
+        let planes = self.params.reads_at_once();
         index * planes..(index + 1) * planes
     }
 

@@ -43,9 +43,8 @@ impl FlashDrive {
     }
 
     fn first_free_die(&self) -> usize {
-        let planes = self.params.read_planes.max(1) as usize;
         let until = |die: &[Die]| die.iter().map(|plane| plane.writes_until.nanos()).max().unwrap_or(0);
-        first_of_least(self.dies.chunks(planes).map(until)).unwrap_or(0)
+        first_of_least(self.dies.chunks(self.params.reads_at_once()).map(until)).unwrap_or(0)
     }
 
     /// Books one program, with the collection that it may leave behind; when the program ends.
