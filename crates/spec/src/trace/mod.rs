@@ -2,14 +2,17 @@
 //!
 //! **Invariant:** requests are in order of time, counted from the first of them.
 
+mod places;
 mod replay;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use units::convert::narrow;
 use units::{Bytes, Nanos};
 
+pub use self::places::{Places, Room};
 pub use self::replay::{MOST_SCALE, Replay, asked};
 use crate::Op;
 
@@ -18,11 +21,13 @@ pub const MOST_FILES: usize = 1 << 14;
 const _: () = assert!(MOST_FILES * Op::ALL.len() == 1 << 16, "operation and file share sixteen bits");
 const _: () = assert!(size_of::<Entry>() == 26, "a request takes what it says");
 
-/// A recorded stream of requests. It takes 26 bytes of memory a request.
+/// A recorded stream of requests. It takes 26 bytes of memory a request; copies share them.
 #[derive(Clone, PartialEq)]
 pub struct Trace {
-    entries: Vec<Entry>,
+    entries: Arc<Vec<Entry>>,
     files: Vec<String>,
+    /// Where requests go; `None` where the trace says so itself.
+    places: Option<Places>,
     /// How many requests there are of each operation and length.
     kinds: BTreeMap<(Op, u32), u64>,
     /// All bits that any offset has.
@@ -138,13 +143,18 @@ impl Trace {
             entries.is_sorted_by_key(|entry| entry.at_ns),
             "requests are in the order of their times"
         );
-        Trace { entries, files, kinds, offset_bits, thinks: false }
+        Trace { entries: Arc::new(entries), files, places: None, kinds, offset_bits, thinks: false }
     }
 
     /// The same, whose times are sums of pauses where `thinks` says so.
     pub fn with_thinks(mut self, thinks: bool) -> Trace {
         self.thinks = thinks;
         self
+    }
+
+    /// The same, whose requests go to these places. Each must have one.
+    pub fn placed(&self, places: Places) -> Trace {
+        Trace { places: Some(places), ..self.clone() }
     }
 
     /// Whether times are sums of pauses: each request was issued so long after the one before it had ended.
@@ -164,7 +174,16 @@ impl Trace {
 
     /// Its requests in order.
     pub fn requests(&self) -> impl Iterator<Item = TraceRequest> {
-        self.entries.iter().map(Entry::request)
+        self.entries.iter().map(|entry| self.at_its_place(entry))
+    }
+
+    #[inline]
+    fn at_its_place(&self, entry: &Entry) -> TraceRequest {
+        let request = entry.request();
+        match &self.places {
+            None => request,
+            Some(places) => places.place(request).expect("a trace is placed once each request has room"),
+        }
     }
 
     /// The names of its files or devices, in order of appearance.
@@ -197,12 +216,13 @@ impl Trace {
 
     /// The end of the request that reaches farthest into any of the files.
     pub fn extent(&self) -> Bytes {
-        Bytes::new(self.entries.iter().map(|entry| entry.offset + u64::from(entry.len)).max().unwrap_or(0))
+        let ends = self.requests().map(|request| request.offset.get() + u64::from(request.len));
+        Bytes::new(ends.max().unwrap_or(0))
     }
 
     /// Request number `index`, from 0; `None` behind the last.
     pub fn get(&self, index: usize) -> Option<TraceRequest> {
-        self.entries.get(index).map(Entry::request)
+        self.entries.get(index).map(|entry| self.at_its_place(entry))
     }
 }
 

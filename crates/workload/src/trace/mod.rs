@@ -17,7 +17,7 @@ mod reader;
 mod spc;
 mod telemetry;
 
-pub(crate) use spec::trace::{Entry, MOST_FILES, asked};
+pub(crate) use spec::trace::{Entry, MOST_FILES, Places, Room, asked};
 pub use spec::trace::{MOST_SCALE, Replay, Trace, TraceRequest};
 
 pub(crate) use cursor::{Arrivals, Cursor};

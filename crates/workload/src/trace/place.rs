@@ -5,7 +5,7 @@ use std::sync::Arc;
 use units::convert::narrow;
 use units::{Bytes, SECTOR_BYTES};
 
-use super::{Entry, Replay, Trace, TraceRequest};
+use super::{Places, Replay, Room, Trace, TraceRequest};
 use crate::address::{Region, RegionShare};
 use crate::compile::{CompileError, extent, job_spec_of};
 use crate::job::{FileMap, JobSpec};
@@ -29,8 +29,8 @@ pub(crate) fn specs(
         let what = "line 1: the trace says nothing of time; write `pace = \"closed\"` or a rate";
         return Err(unfit(workload, replay, what.into()));
     }
-    let rooms: Vec<Room> = lengths.iter().map(|length| Room::of(workload, *length)).collect();
-    let placed = placed(workload, replay, trace, &rooms)?;
+    let rooms = lengths.iter().map(|length| room(workload, *length)).collect();
+    let placed = placed(workload, replay, trace, rooms)?;
     let files = if lengths.len() > 1 {
         FileMap::Turns { first: 0, count: narrow::<u16>(lengths.len()) }
     } else {
@@ -58,103 +58,71 @@ pub(crate) fn specs(
 }
 
 /// The part of a file that is used.
-#[derive(Clone, Copy)]
-struct Room {
-    start: u64,
-    len: u64,
-}
-
-impl Room {
-    fn of(workload: &Workload, length: Bytes) -> Room {
-        let start = extent(workload.offset, length).min(length);
-        let rest = length - start;
-        let len = match workload.span {
-            Span::Auto => rest,
-            Span::Of(span) => extent(span, length).min(rest),
-        };
-        Room { start: start.get(), len: len.get() }
-    }
+fn room(workload: &Workload, length: Bytes) -> Room {
+    let start = extent(workload.offset, length).min(length);
+    let rest = length - start;
+    let len = match workload.span {
+        Span::Auto => rest,
+        Span::Of(span) => extent(span, length).min(rest),
+    };
+    Room { start, len }
 }
 
 fn unfit(workload: &Workload, replay: &Replay, what: String) -> CompileError {
     CompileError::Trace { workload: workload.name.clone(), file: replay.file.clone(), what }
 }
 
-/// The requests at their places on the target; the same trace where nothing moves.
+/// The trace at its place on the targets, each request of which is found to have one; the same trace where nothing moves.
 fn placed(
     workload: &Workload,
     replay: &Replay,
     trace: &Arc<Trace>,
-    rooms: &[Room],
+    rooms: Vec<Room>,
 ) -> Result<Arc<Trace>, CompileError> {
-    let unit = if workload.direct { SECTOR_BYTES } else { 1 };
     let wrong = |request: &TraceRequest, what: String| {
         unfit(workload, replay, format!("line {}: {what}", request.line))
     };
     if trace.files().len() > rooms.len() && !replay.fold {
-        let (files, targets) = (trace.files().len(), rooms.len());
+        let targets = rooms.len();
         let first = trace.requests().find(|request| usize::from(request.file) >= targets);
         if let Some(request) = first {
-            let name = &trace.files()[usize::from(request.file)];
-            let what = format!(
-                "`{name}` is one of {files} files, and there {} {targets} target{}; name as many with --on, in the \
-                 order in which the trace names them ({}), or write `trace_fold = true`",
-                if targets == 1 { "is" } else { "are" },
-                if targets == 1 { "" } else { "s" },
-                names(trace.files()),
-            );
-            return Err(wrong(&request, what));
+            return Err(wrong(&request, homeless(trace.files(), request.file, targets)));
         }
     }
-    let moves = replay.fold || rooms.iter().any(|room| room.start > 0);
-    let mut entries: Vec<Entry> = Vec::with_capacity(if moves { trace.len() } else { 0 });
+    let unit = if workload.direct { SECTOR_BYTES } else { 1 };
+    let places = Places::new(rooms, Bytes::new(unit), replay.fold);
     for request in trace.requests() {
-        let file = usize::from(request.file) % rooms.len();
-        let Some(offset) = fit(&request, rooms[file], unit, replay.fold) else {
-            return Err(wrong(&request, beyond(&request, rooms[file])));
+        let Some(placed) = places.place(request) else {
+            return Err(wrong(&request, beyond(&request, places.room_of(request.file))));
         };
-        if !offset.is_multiple_of(unit) || !u64::from(request.len).is_multiple_of(unit) {
-            let what = format!(
-                "{} bytes at {offset} are no multiple of 512 B, which direct I/O needs; write `direct = false`{}",
-                request.len,
-                if u64::from(request.len).is_multiple_of(unit) { ", or `align = \"512B\"`" } else { "" },
-            );
-            return Err(wrong(&request, what));
-        }
-        if moves {
-            let (file, offset) = (narrow::<u16>(file), Bytes::new(offset));
-            entries.push(Entry::of(TraceRequest { file, offset, ..request }));
-            debug_assert!(
-                u64::from(request.len) + offset.get()
-                    <= rooms[usize::from(file)].start + rooms[usize::from(file)].len,
-                "a request is placed within the used part of its target"
-            );
+        let (offset, len) = (placed.offset.get(), request.len);
+        if !offset.is_multiple_of(unit) || !u64::from(len).is_multiple_of(unit) {
+            return Err(wrong(&request, unaligned(offset, len)));
         }
     }
-    Ok(if moves {
-        Arc::new(Trace::packed(entries, trace.files().to_vec()).with_thinks(trace.thinks()))
-    } else {
-        trace.clone()
-    })
+    Ok(if places.moves() { Arc::new(trace.placed(places)) } else { trace.clone() })
 }
 
-/// Where a request goes in the used part of its file; `None` where there is no room for it.
-fn fit(request: &TraceRequest, room: Room, unit: u64, fold: bool) -> Option<u64> {
-    let (offset, len) = (request.offset.get(), u64::from(request.len));
-    if len > room.len {
-        return None;
-    }
-    if offset + len <= room.len {
-        return Some(room.start + offset);
-    }
-    // The last place where the request fits comes before the first one again.
-    let places = (room.len - len) / unit + 1;
-    fold.then(|| room.start + offset / unit % places * unit + offset % unit)
+/// That file number `file` has no target of its own among `targets`.
+fn homeless(files: &[String], file: u16, targets: usize) -> String {
+    let (name, count) = (&files[usize::from(file)], files.len());
+    let plural = if targets == 1 { "" } else { "s" };
+    format!(
+        "`{name}` is one of {count} files, and there {} {targets} target{plural}; name as many with --on, in the order in \
+         which the trace names them ({}), or write `trace_fold = true`",
+        if targets == 1 { "is" } else { "are" },
+        names(files),
+    )
+}
+
+fn unaligned(offset: u64, len: u32) -> String {
+    let or = if u64::from(len).is_multiple_of(SECTOR_BYTES) { ", or `align = \"512B\"`" } else { "" };
+    format!("{len} bytes at {offset} are no multiple of 512 B, which direct I/O needs; write `direct = false`{or}")
 }
 
 fn beyond(request: &TraceRequest, room: Room) -> String {
     let (offset, len) = (request.offset.get(), u64::from(request.len));
-    let room = Bytes::new(room.len);
+    let room = room.len;
     if len > room.get() {
         return format!(
             "a request of {len} bytes, and the used part of the target has {room}; take a larger one"
