@@ -51,7 +51,9 @@ impl Places {
         let within = match room.get().checked_sub(len)? {
             last if offset <= last => offset,
             // The last place where the request fits comes before the first one again.
-            last if self.folds => offset / self.unit % (last / self.unit + 1) * self.unit + offset % self.unit,
+            last if self.folds => {
+                offset / self.unit % (last / self.unit + 1) * self.unit + offset % self.unit
+            }
             _ => return None,
         };
         let offset = Bytes::new(start.get() + within);
@@ -71,7 +73,8 @@ mod tests {
     }
 
     fn places(lengths: &[(u64, u64)], folds: bool) -> Places {
-        let rooms = lengths.iter().map(|(start, len)| Room { start: Bytes::new(*start), len: Bytes::new(*len) });
+        let rooms =
+            lengths.iter().map(|(start, len)| Room { start: Bytes::new(*start), len: Bytes::new(*len) });
         Places::new(rooms.collect(), Bytes::new(512), folds)
     }
 
@@ -91,7 +94,8 @@ mod tests {
     #[test]
     fn files_share_the_targets_in_turns_each_behind_its_offset() {
         let places = places(&[(1024, 4096), (0, 8192)], false);
-        let placed = |file| places.place(request(file, 512, 512)).map(|placed| (placed.file, placed.offset.get()));
+        let placed =
+            |file| places.place(request(file, 512, 512)).map(|placed| (placed.file, placed.offset.get()));
         assert_eq!([placed(0), placed(1), placed(2)], [Some((0, 1536)), Some((1, 512)), Some((0, 1536))]);
         assert!(places.moves());
     }

@@ -117,7 +117,9 @@ fn homeless(files: &[String], file: u16, targets: usize) -> String {
 
 fn unaligned(offset: u64, len: u32) -> String {
     let or = if u64::from(len).is_multiple_of(SECTOR_BYTES) { ", or `align = \"512B\"`" } else { "" };
-    format!("{len} bytes at {offset} are no multiple of 512 B, which direct I/O needs; write `direct = false`{or}")
+    format!(
+        "{len} bytes at {offset} are no multiple of 512 B, which direct I/O needs; write `direct = false`{or}"
+    )
 }
 
 fn beyond(request: &TraceRequest, room: Room) -> String {
