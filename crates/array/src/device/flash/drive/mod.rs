@@ -45,6 +45,8 @@ pub struct FlashDrive {
     processor: Backlog,
     /// The controller's way to the flash, and what a page takes of it.
     write_path: Option<(Backlog, Nanos)>,
+    /// What the commands of reads have taken of it.
+    path_for_reads: Nanos,
     channel_page: Nanos,
     channel_codeword: Nanos,
     program_unit: Bytes,
@@ -84,6 +86,7 @@ impl FlashDrive {
             channel_page: params.channel.time_for(params.page),
             channel_codeword: params.channel.time_for(CODEWORD),
             write_path: params.write_path.map(|rate| (Backlog::default(), rate.time_for(params.page))),
+            path_for_reads: Nanos::ZERO,
             program_unit: params.page * u64::from(params.planes.max(1)),
             buffer: WriteBuffer::new(params.write_buffer),
             slc: params.slc_cache.map(SlcCache::new),
@@ -132,6 +135,7 @@ impl FlashDrive {
         if let Some((path, _)) = self.write_path.as_mut().filter(|_| !command.write) {
             // One controller does both: what a read takes of it no page can have. Reads go first.
             path.book(now, now, self.params.command_gap);
+            self.path_for_reads += self.params.command_gap;
         }
         let end = if command.write {
             self.write(now, begun, flow, command.first * SECTOR_BYTES, bytes)

@@ -213,6 +213,8 @@ fn the_busiest_part_of_a_drive_is_what_bounds_it() {
     assert_eq!(busiest(&nvme(), true), "flash dies");
     let slow = FlashParams { command_gap: Nanos::from_micros(10), ..nvme() };
     assert_eq!(busiest(&slow, false), "drive controller");
+    let both = FlashParams { write_path: path, ..slow };
+    assert_eq!(busiest(&both, false), "drive controller", "reads wait for no page");
     let narrow = FlashParams { link: BytesPerSecond::new(0.3e9), ..nvme() };
     assert_eq!(busiest(&narrow, false), "link from the drive");
 }
