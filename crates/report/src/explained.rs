@@ -6,13 +6,14 @@ use units::convert::truncated;
 use crate::figures::name_of;
 use crate::style::{Look, Style};
 use crate::words::{harmless, wrap};
-use crate::{grade, warnings};
+use crate::{condition, grade, warnings};
 
 /// The grade of `run` with its reasons, and what its findings come to: those of one code, and of one part, together
 /// over the points, the gravest first, at most ten. `rest` says how to see the others and all numbers, as a command.
 pub fn explained_in_brief(run: &Run, style: Style, rest: &str) -> String {
     const SHOWN: usize = 10;
-    let mut lines = grade::lines(run, style);
+    let mut lines = out_of_order(run, style);
+    lines.extend(grade::lines(run, style));
     if !lines.is_empty() {
         lines.push(String::new());
     }
@@ -38,10 +39,17 @@ pub fn explained_in_brief(run: &Run, style: Style, rest: &str) -> String {
     lines.join("\n") + "\n"
 }
 
+/// The condition of the array, where something in it is out of order or it works beside the load.
+fn out_of_order(run: &Run, style: Style) -> Vec<String> {
+    let told = condition::line(run).map(|line| wrap(&style.spell(&line), style.width, "", "  "));
+    told.unwrap_or_default()
+}
+
 /// The grade of `run` with its reasons, and all its findings, in the order of its points, those about the whole run
 /// first.
 pub fn explained(run: &Run, style: Style) -> String {
-    let mut text = grade::lines(run, style).iter().map(|line| format!("{line}\n")).collect::<String>();
+    let above = out_of_order(run, style).into_iter().chain(grade::lines(run, style));
+    let mut text = above.map(|line| format!("{line}\n")).collect::<String>();
     if !text.is_empty() {
         text.push('\n');
     }

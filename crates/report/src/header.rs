@@ -4,12 +4,15 @@ use record::names::fact;
 use record::{Run, Target, World};
 use units::{Bytes, Nanos};
 
+use crate::condition;
 use crate::words::{counted, harmless, model_error};
 
 /// The lines above the table, most important first. The first is the title.
 pub(crate) fn lines(run: &Run) -> Vec<String> {
     let mut lines = vec![title(run), changed(run)];
     lines.extend(run.targets.iter().map(|target| identity(run, target)));
+    // What is out of order comes before what explains a figure by it.
+    lines.extend(condition::line(run));
     lines.push(joined([how(run), where_(run)]));
     lines.extend(run.targets.iter().find_map(|target| target.validation.as_ref()).map(model_error));
     lines.push(joined([when(run), tags(run)]));

@@ -6,6 +6,7 @@
 //! **Invariant:** nothing here knows a world, nor how anything was measured.
 
 mod comparison;
+mod condition;
 mod course;
 mod csv;
 mod effects;
