@@ -14,6 +14,22 @@ pub(crate) fn on_nothing(run: &Run) -> bool {
     no_target || workloads.peek().is_some() && workloads.all(|workload| workload.engine.name == Engine::Null)
 }
 
+/// What `key` of a virtual array's description is, as its first target has it: `round-robin` of `host.multipath`; `None` where it is not
+/// told.
+pub(crate) fn setting<'r>(run: &'r Run, key: &str) -> Option<&'r str> {
+    settings(run).find_map(|one| one.strip_prefix(key)?.strip_prefix(" = "))
+}
+
+/// Whether a virtual array's description has `key`, or keys in it.
+pub(crate) fn has_setting(run: &Run, key: &str) -> bool {
+    settings(run).any(|one| one.strip_prefix(key).is_some_and(|rest| rest.starts_with([' ', '.'])))
+}
+
+fn settings(run: &Run) -> impl Iterator<Item = &str> {
+    let told = run.targets.first().and_then(|target| target.facts.get(fact::DESCRIPTION));
+    told.into_iter().flat_map(|text| text.split("; "))
+}
+
 /// Whether requests passed by the page cache. Loads and stores on a mapping go through it whatever was requested.
 pub(crate) fn is_direct(workload: &WorkloadResult) -> bool {
     match workload.engine.name {

@@ -38,7 +38,7 @@ mod writes;
 
 pub use code::Code;
 pub use grade::{CHECKS, CheckAbout, judge, weights};
-pub use limits::settle::{Untried, open_points, settled, unsettled, untried};
+pub use limits::settle::{Untried, is_open, left, open_points, settled, unsettled, untried, untried_depths};
 pub use parts::Parts;
 pub use settings::avoidable;
 pub use what_if::what_if;

@@ -106,7 +106,7 @@ fn one_request_at_a_time_far_from_every_ceiling_is_latency_bound() {
     )];
     counted(&mut run, "sda", 5_000.0 * 4096.0);
     let finding = found(&run, "latency-bound");
-    assert!(finding.sentence.contains("Latency-bound: queue depth"), "{}", finding.sentence);
+    assert!(finding.sentence.contains("Latency-bound: average queue depth"), "{}", finding.sentence);
     assert!(finding.sentence.contains("= 5,000 IOPS"), "{}", finding.sentence);
 }
 
@@ -487,7 +487,8 @@ fn trials_that_settle_nothing_tell_what_they_brought_and_send_nobody_to_where_he
     let open = find(&run, "bottleneck-undetermined").unwrap();
     assert!(open.remedy.contains("--what-if --point 1`"), "{}", open.remedy);
     let parts = |bus, link| vec![trial("controller bus", 1.5, bus), trial("link", 1.5, link)];
-    let after = |trials: Vec<Trial>| explain::unsettled("3", &open, &tried(trials));
+    let named = Run { id: "3".into(), ..sample::run("named", Vec::new()) };
+    let after = |trials: Vec<Trial>| explain::unsettled(&named, &open, &tried(trials));
     let both = after(parts(0.3, 0.25));
     assert!(both.sentence.contains("controller bus gains 30 %, of link 25 %"), "{}", both.sentence);
     assert!(both.remedy.starts_with("Make controller bus and link faster"), "{}", both.remedy);
@@ -496,7 +497,7 @@ fn trials_that_settle_nothing_tell_what_they_brought_and_send_nobody_to_where_he
     let none = after(parts(0.01, 0.01));
     assert!(none.remedy.contains("`fathom explain 3 --what-if --point 1 --seeds 20`"), "{}", none.remedy);
     let elsewhere =
-        explain::unsettled("3", &open, &WhatIf { again_ops_per_s: 2_600.0, ..tried(parts(0.44, 0.01)) });
+        explain::unsettled(&named, &open, &WhatIf { again_ops_per_s: 2_600.0, ..tried(parts(0.44, 0.01)) });
     assert!(
         elsewhere.sentence.contains("the unchanged array gives 130 % of the recorded rate"),
         "{}",

@@ -193,6 +193,9 @@ fn plural(kind: &str) -> String {
     }
 }
 
+/// Why a disk that moves no more than the others has no time left while they have.
+const OF_ANOTHER: &str = "; it is of another model than they are";
+
 /// Parts of a kind with less than this share of the utilization of the busiest have nothing to do with it.
 const IDLE: f64 = 0.1;
 
@@ -213,12 +216,17 @@ fn of_kind(kind: &str, all: &[Busy<'_>], elsewhere: f64, most_waiting: f64) -> U
     // Of disks that are one model and do the same none is slow: what the others are less busy by is what they have ahead of requests.
     let ahead = fullest.filter(|part| most >= super::FULL && all_do_as(part, parts));
     // One of several that is full while the others are not is a limit of its own, and so are several of many.
-    let is_full = most >= super::FULL && mean < super::FULL - AS_BUSY && ahead.is_none();
-    let stands_out = is_full || slow.is_some() && most >= BUSY && most - mean >= BUSIER;
     let as_busy: Vec<&Busy<'_>> = parts.iter().filter(|part| part.share >= most - AS_BUSY).collect();
+    // Of another model it bounds each stripe that it is a part of, however busy it keeps the others.
+    let is_odd = fullest.is_some_and(|part| part.model.is_some() && !is_like_most(&part, parts));
+    let are_few = mean < super::FULL - AS_BUSY || is_odd && 2 * as_busy.len() < parts.len();
+    let is_full = most >= super::FULL && are_few && ahead.is_none();
+    let is_odd_and_slow = is_odd && fullest.is_some_and(|part| moves_no_more(&part, parts));
+    let stands_out = is_full || slow.is_some() && most >= BUSY && most - mean >= BUSIER;
     let several = stands_out && slow.is_none() && as_busy.len() > 1;
     let named = match (stands_out, fullest) {
         (true, _) if several => of_several(kind, &as_busy, all),
+        (true, Some(one)) if slow.is_none() && is_odd_and_slow => of_one(one, all, Some(OF_ANOTHER)),
         (true, Some(one)) => of_one(one, all, slow.as_deref()),
         (false, Some(one)) if ahead.is_some() && mean < super::FULL => {
             of_busiest(kind, &one, parts, all.len())
@@ -248,11 +256,12 @@ fn of_kind(kind: &str, all: &[Busy<'_>], elsewhere: f64, most_waiting: f64) -> U
         share,
         amount: None,
         unit: "share".into(),
+        most: if stands_out { share } else { most.max(share) },
         is_even,
         basis,
         inside,
         idle,
-        is_slow: kind == DISK && stands_out && slow.is_some(),
+        is_slow: kind == DISK && stands_out && (slow.is_some() || is_odd_and_slow),
         queue: Some(queue),
     }
 }
@@ -296,10 +305,15 @@ fn is_like_most(part: &Busy<'_>, parts: &[Busy<'_>]) -> bool {
 
 /// Whether all `parts` are of one model, and `part` moves no more than they do.
 fn all_do_as(part: &Busy<'_>, parts: &[Busy<'_>]) -> bool {
+    let is_one_model = part.model.is_some() && parts.iter().all(|other| other.model == part.model);
+    is_one_model && parts.len() > 1 && moves_no_more(part, parts)
+}
+
+/// Whether `part` moves no more than `parts` do on average.
+fn moves_no_more(part: &Busy<'_>, parts: &[Busy<'_>]) -> bool {
     let moved = |one: &Busy<'_>| one.moved.iter().sum::<u64>() as f64;
     let mean = parts.iter().map(moved).sum::<f64>() / parts.len().max(1) as f64;
-    let is_one_model = part.model.is_some() && parts.iter().all(|other| other.model == part.model);
-    is_one_model && parts.len() > 1 && mean > 0.0 && moved(part) <= SAME * mean
+    mean > 0.0 && moved(part) <= SAME * mean
 }
 
 /// All that work, which do the same: as near to their limit as the busiest.
@@ -612,6 +626,25 @@ mod tests {
         assert!(slow.basis.contains("an operation takes it 500 µs, the others 200 µs"), "{}", slow.basis);
         let loaded = of([0; 4], 2_000);
         assert_eq!((loaded.part.as_str(), loaded.basis.as_str()), ("disk 1", ", 59 % on average of all 4"));
+    }
+
+    #[test]
+    fn a_full_disk_of_another_model_is_named_however_busy_it_keeps_the_others() {
+        let of = |model: u32| {
+            let names = ["disk 0", "disk 1", "disk 2", "disk 3"];
+            let part = |(number, name): (u32, &'static str)| Busy {
+                model: Some(if number == 1 { model } else { 0 }),
+                share: if number == 1 { 1.0 } else { 0.91 },
+                moved: [1_000, 0],
+                ..busy(name, 0.0)
+            };
+            let parts: Vec<Busy<'_>> = (0..).zip(names).map(part).collect();
+            of_kind(DISK, &parts, 100.0, f64::INFINITY)
+        };
+        let odd = of(7);
+        assert_eq!((odd.part.as_str(), odd.share, odd.is_slow), ("disk 1", 1.0, true));
+        assert_eq!(odd.basis, ", 93 % on average of all 4; it is of another model than they are");
+        assert_eq!((of(0).part.as_str(), of(0).most), ("disks", 1.0), "all are alike and do the same");
     }
 
     #[test]

@@ -5,10 +5,14 @@ use spec::Pattern;
 use units::{Nanos, OpsPerSecond, Share};
 
 use super::curve::{self, Answer};
+use super::latency::{self, Depth};
 use super::usage::Use;
 use super::{FULL, ONE, places, queues};
 use crate::Code;
 use crate::draft::{Draft, percent};
+
+/// One of several parts that is so busy has no time left, and is told to be busy for 100 %.
+const WHOLE: f64 = 0.995;
 
 /// Parts named beside the limit.
 const OTHERS: usize = 4;
@@ -56,14 +60,35 @@ const SPARE_ROOM: &str = "Writes wait until flash is programmed, and what is lef
 const IN_ORDER: &str = "Writes wait for the drive's own way to its flash. They come in order, so that nothing is copied before it is erased, and more \
                         spare room changes nothing: use a faster drive, or more of them.";
 
-/// `draft`, about `first`, where that is the way of writes through flash drives and all of `point` write in order.
-pub(super) fn in_order(draft: Draft, first: &Use, point: &Point) -> Draft {
+/// What is busy in a flash drive that takes as many commands a second as it can, as a record has it.
+const CONTROLLER: &str = "drive controller";
+
+/// `draft`, about `first`, where that is a flash drive: the way of its writes while all of `point` write in order, or its controller, which
+/// takes so many commands a second whatever their size.
+pub(super) fn of_flash(draft: Draft, first: &Use, point: &Point) -> Draft {
+    if first.inside.as_deref() == Some(CONTROLLER) {
+        return of_controller(draft, first, point);
+    }
     let is_path = first.inside.as_deref() == Some(WRITE_PATH);
     let is_in_order = point.workloads.iter().all(|one| {
         one.spec.tree.is_none()
             && (one.spec.pattern == Pattern::Sequential || one.spec.mix.reads == Share::ALL)
     });
     if is_path && is_in_order { draft.remedy(IN_ORDER) } else { draft }
+}
+
+fn of_controller(draft: Draft, first: &Use, point: &Point) -> Draft {
+    let rate: f64 = point.workloads.iter().filter_map(|one| one.total()).map(|all| all.ops_per_s.value).sum();
+    let is_read = point.workloads.iter().all(|one| one.spec.mix.reads == Share::ALL);
+    let what = if is_read { "reads" } else { "requests" };
+    let own = if first.is_even { "the controllers of the drives" } else { "the drive's controller" };
+    draft
+        .sentence(&format!(" {}/s {what} are all that {own} can take (`command_gap`).", OpsPerSecond::new(rate)))
+        .remedy(format!(
+            "Use larger requests where bytes count: {own} can take no more commands a second, whatever their size. Else use a \
+             faster drive, or more of them."
+        ))
+        .number("requests_per_s", rate)
 }
 
 /// What the name of a worker's thread in its host ends with.
@@ -108,7 +133,7 @@ pub(super) fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy:
 pub(super) fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     let verb = if first.is_even { "are" } else { "is" };
     // Below its ceiling, and with a rate that still grows, a part is where requests wait and no end of the rate.
-    let is_end = first.share >= FULL || answer.is_some_and(|answer| answer.is_flat());
+    let is_end = first.share >= FULL || first.most >= WHOLE || answer.is_some_and(|answer| answer.is_flat());
     let yet = if is_end { "" } else { ", not yet saturated" };
     let mut sentence = format!("{} {verb} the bottleneck{yet}: {}.", first.part, first.in_words());
     let background = first.queue.map_or(0.0, |queue| queue.background);
@@ -149,10 +174,10 @@ pub(super) fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draf
     with_answer(with_shares(draft, uses), answer)
 }
 
-pub(super) fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
+pub(super) fn latency_bound(first: &Use, load: &curve::Load, answer: Option<Answer>, point: &Point) -> Draft {
     debug_assert!(first.share < FULL, "no part is saturated");
     let mut sentence = format!(
-        "Latency-bound: queue depth {:.1} / {} = {} IOPS. No part that is counted is saturated; the busiest, {}: {}.",
+        "Latency-bound: average queue depth {:.1} / {} = {} IOPS. No part that is counted is saturated; the busiest, {}: {}.",
         load.in_flight,
         Nanos::from_secs_f64(load.response_s),
         OpsPerSecond::new(load.rate),
@@ -166,7 +191,8 @@ pub(super) fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -
         .number("in_flight", load.in_flight)
         .number("response_ms", load.response_s * 1e3)
         .number("rate_per_s", load.rate);
-    with_answer(with_shares(draft, [first]), answer)
+    let depth = if answer.is_some_and(|answer| answer.follows()) { Depth::Gains } else { Depth::Untried };
+    latency::with_parts(with_answer(with_shares(draft, [first]), answer), point, depth)
 }
 
 pub(super) fn unseen(first: &Use, answer: Answer) -> Draft {
@@ -217,12 +243,17 @@ pub(super) fn with_answer(draft: Draft, answer: Option<Answer>) -> Draft {
 
 #[cfg(test)]
 mod tests {
-    use record::sample;
+    use record::sample::{self, Stream};
 
     use super::super::tests::swept;
     use super::super::usage;
     use super::super::{FLAT, FOLLOWS, components};
     use super::*;
+
+    /// A point of which nothing is known.
+    fn bare() -> Point {
+        sample::point(0, "p", Vec::new())
+    }
 
     #[test]
     fn the_first_four_parts_that_are_not_saturated_are_named_beside_the_limit() {
@@ -245,9 +276,7 @@ mod tests {
         );
         assert!(told.ends_with(": c (94 %), d (50 %), e (40 %), f (30 %)."), "{told}");
         let told = open(&uses, 8.0, None, DEEPER).about_run();
-        assert!(
-            told.sentence.contains("queues the 8 requests in flight; a 100 % busy, mean queue 0.0, b 95 %")
-        );
+        assert!(told.sentence.contains("queues the 8 requests in flight; a 100 % busy, 0.0 waiting, b 95 %"));
         assert!(!told.sentence.contains("e 40 %"), "{}", told.sentence);
         assert_eq!(told.numbers["in_flight"], 8.0);
     }
@@ -268,10 +297,38 @@ mod tests {
         let of = |pattern| {
             let mut point = sample::point(0, "p", vec![sample::workload("main", &[])]);
             (point.workloads[0].spec.pattern, point.workloads[0].spec.mix.reads) = (pattern, Share::NONE);
-            in_order(limit(&part, &[], None), &part, &point).about_run().remedy
+            of_flash(limit(&part, &[], None), &part, &point).about_run().remedy
         };
         assert!(of(Pattern::Sequential).contains("changes nothing"), "{}", of(Pattern::Sequential));
         assert!(of(Pattern::Random).contains("Give the drive"), "what is left of old blocks is copied");
+    }
+
+    #[test]
+    fn a_flash_drive_that_takes_no_more_commands_is_told_by_its_controller_and_not_by_writes() {
+        let mut part = usage::busy("disk 0", 1.0, 40.0, 0.0);
+        part.inside = Some(CONTROLLER.into());
+        let stream = Stream { op: "read", size_bytes: 4096, per_s: 95_000, median_ns: 600_000, spread: 0.0 };
+        let mut point = sample::point(0, "p", vec![sample::workload("main", &[stream])]);
+        point.workloads[0].spec.mix.reads = Share::ALL;
+        let told = of_flash(limit(&part, &[], None), &part, &point).about_run();
+        assert!(
+            told.sentence
+                .ends_with(" 95,000/s reads are all that the drive's controller can take (`command_gap`)."),
+            "{}",
+            told.sentence
+        );
+        assert!(!told.remedy.contains("rite") && told.remedy.contains("larger requests"), "{}", told.remedy);
+    }
+
+    #[test]
+    fn parts_of_which_one_is_busy_all_the_time_are_not_told_to_have_time_left() {
+        let of = |most| {
+            let part = Use { most, is_even: true, ..usage::busy("disks", 0.93, 4.0, 0.0) };
+            limit(&part, &[], None).about_run()
+        };
+        assert!(of(0.96).sentence.contains("not yet saturated") && of(0.96).remedy.contains("queue depth"));
+        assert!(!of(1.0).sentence.contains("not yet"), "{}", of(1.0).sentence);
+        assert!(!of(1.0).remedy.contains("queue depth"), "{}", of(1.0).remedy);
     }
 
     #[test]
@@ -281,13 +338,14 @@ mod tests {
         assert!(of_limit(0.1).contains("From 8 to 16") && !of_limit(FLAT).contains("From 8 to 16"));
         let load = curve::Load { in_flight: 2.0, rate: 500.0, response_s: 0.004 };
         let idle = usage::busy("disks", 0.2, 0.0, 0.0);
-        let of_latency = |gain: f64| latency(&idle, &load, Some(curve::with_gain(gain))).about_run();
+        let of_latency =
+            |gain: f64| latency_bound(&idle, &load, Some(curve::with_gain(gain)), &bare()).about_run();
         assert!(of_latency(0.8).sentence.contains("From 8 to 16"));
         assert!(!of_latency(FOLLOWS).sentence.contains("From 8 to 16"));
         assert!((of_latency(0.8).numbers["response_ms"] - 4.0).abs() < 1e-9);
         assert!(of_latency(0.8).sentence.contains("2.0 / 4.00 ms = 500 IOPS"));
         let quick = curve::Load { in_flight: 4.0, rate: 2_928_258.0, response_s: 1.366e-6 };
-        let told = latency(&idle, &quick, None).about_run().sentence;
+        let told = latency_bound(&idle, &quick, None, &bare()).about_run().sentence;
         assert!(told.contains("4.0 / 1.37 µs = 2,928,258 IOPS"), "{told}");
     }
 

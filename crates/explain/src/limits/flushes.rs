@@ -22,8 +22,8 @@ const REMEDY: &str = "Sync less often (`sync`, `flush_every`, `flushes`), have m
                       that has to be written out (`cache.protected`: a battery or flash; drives with protection against power loss).";
 
 /// The same where the flush is that of writes that read before they write.
-const PARITY_REMEDY: &str = "Have each write take fewer disk operations: RAID 10 (two, side by side), or whole stripes. To sync less, or to protect the cache, \
-     changes little while each write has to read first.";
+const PARITY_REMEDY: &str = "Have each write take fewer disk operations: RAID 10 (two, side by side), or whole stripes; or protect the cache \
+     (`cache.protected`), so that a flush waits for no disk. `fathom explain` tries both.";
 
 /// The same where no plan asks for a flush: the protocol does.
 const PROTOCOL_REMEDY: &str = "The plan syncs nothing; the protocol does (`protocol.sync_writes`, a synchronous export): protect the cache that has to \

@@ -33,6 +33,9 @@ struct Gate {
     remedy: &'static str,
 }
 
+/// The queue of a LUN in its host, as records call it.
+const LUN_QUEUE: &str = "LUN queue";
+
 /// The gate at which requests wait for something to be written.
 const BITMAP: &str = "write-intent bitmap";
 
@@ -56,7 +59,7 @@ const GATES: [Gate; 10] = [
         remedy: "Raise `depth` (fio: `iodepth`): a schedule that is kept needs as many slots as its rate times the response time.",
     },
     Gate {
-        stage: "LUN queue",
+        stage: LUN_QUEUE,
         name: record::names::trial::LUN_QUEUE,
         why: "no more requests reach a LUN at once (`host.lun_depth`)",
         remedy: super::lun_queue::REMEDY,
@@ -143,7 +146,12 @@ pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
     } else {
         format!(" and {} in queues before {them}", percent(before))
     };
-    let Gate { name, why, remedy, .. } = gate;
+    let Gate { name, remedy, .. } = gate;
+    let queues = point.breakdown.as_ref().and_then(|breakdown| breakdown.lun_queues);
+    let why = match queues.filter(|_| gate.stage == LUN_QUEUE) {
+        Some(queues) => super::lun_queue::reach(queues.depth, queues.queues > 1),
+        None => gate.why.to_owned(),
+    };
     let mut sentence = format!(
         "{name} {verb} the bottleneck: {} of the response time is the wait for {them}{queued}; {why}.",
         percent(waited),

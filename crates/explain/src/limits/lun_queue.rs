@@ -58,8 +58,7 @@ impl LunQueue {
 
     /// `at most 64 requests reach the LUN (`host.lun_depth`)`.
     pub(super) fn in_words(self) -> String {
-        let lun = if self.is_several { "each LUN" } else { "the LUN" };
-        format!("at most {} requests reach {lun} (`host.lun_depth`)", self.depth)
+        reach(self.depth, self.is_several)
     }
 
     /// The finding that names it, with the fullest of `uses`.
@@ -84,6 +83,12 @@ impl LunQueue {
         let draft = draft.number("lun_depth", f64::from(self.depth));
         draft.number("lun_queue_waiting", self.waiting).number("lun_queue_share", self.share)
     }
+}
+
+/// `at most 64 requests reach the LUN (`host.lun_depth`)`, or each of several.
+pub(super) fn reach(depth: u32, is_several: bool) -> String {
+    let lun = if is_several { "each LUN" } else { "the LUN" };
+    format!("at most {depth} requests reach {lun} (`host.lun_depth`)")
 }
 
 #[cfg(test)]

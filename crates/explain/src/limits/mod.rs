@@ -11,6 +11,7 @@ mod drafts;
 mod flushes;
 mod gates;
 pub(crate) mod imposed;
+mod latency;
 mod lun_queue;
 pub(crate) mod offered;
 mod partial_writes;
@@ -22,18 +23,18 @@ mod usage;
 use crate::Code;
 use crate::company;
 use crate::draft::Draft;
-use crate::evidence::on_nothing;
+use crate::evidence::{has_setting, on_nothing, setting};
 use curve::{Answer, Sweeps};
 use drafts::{
-    DEEPER, in_order, latency, limit, not_saturated, open, unseen, with_answer, with_shares, with_spread,
+    DEEPER, latency_bound, limit, not_saturated, of_flash, open, unseen, with_answer, with_shares,
+    with_spread,
 };
 use lun_queue::LunQueue;
 use places::{Places, Spread};
 use queues::Shown;
-use record::{PartShare, Point, PointKind, Run, Severity, WorkloadResult, World};
-use spec::{OpenSync, Pattern};
-use units::Share;
-use usage::Use;
+use record::{PartShare, Point, PointKind, Run, Severity, World};
+use spec::Pattern;
+use usage::{Setup, Use};
 
 /// A part with this utilization is saturated.
 const FULL: f64 = 0.95;
@@ -79,7 +80,9 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
 
 /// What bounds a point of a virtual array, by where its requests were.
 fn of_array(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Draft> {
-    let uses = components::of_breakdown(point);
+    let mut uses = components::of_breakdown(point);
+    let setup = setup_of(run, point);
+    uses.iter_mut().for_each(|one| one.idle = one.idle.take().map(|idle| idle.on(setup)));
     if let Some(offered) = offered::met(point, &uses, run.search.is_some()) {
         return Some(offered);
     }
@@ -99,6 +102,21 @@ fn of_array(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Draft> {
     by_queues(point, &uses, answer, places::spread(run, &loads.places, point))
 }
 
+/// What decides over which LUNs and paths the load of `point` goes.
+fn setup_of(run: &Run, point: &Point) -> Setup {
+    let streams = point
+        .workloads
+        .iter()
+        .filter(|one| one.spec.pattern == Pattern::Sequential && one.spec.tree.is_none());
+    let workers: u32 = streams.map(|one| one.spec.workers).sum();
+    Setup {
+        is_multipath: setting(run, "host.multipath")
+            .is_some_and(|policy| !["none", "failover"].contains(&policy)),
+        is_striped: has_setting(run, "host.stripe"),
+        is_one_stream: point.workloads.iter().map(|one| one.spec.workers).sum::<u32>() == 1 && workers == 1,
+    }
+}
+
 /// The same, by which of its parts are busy and have requests queued at them.
 fn by_queues(point: &Point, uses: &[Use], answer: Option<Answer>, spread: Option<Spread>) -> Option<Draft> {
     let load = curve::load(point);
@@ -108,9 +126,9 @@ fn by_queues(point: &Point, uses: &[Use], answer: Option<Answer>, spread: Option
             let mut others = uses.to_vec();
             let first = others.remove(place);
             let limit = limit(&first, &others, answer);
-            with_spread(in_order(disks::of_operations(limit, &first, point), &first, point), spread)
+            with_spread(of_flash(disks::of_operations(limit, &first, point), &first, point), spread)
         }
-        Shown::Latency => with_partial_writes(latency(uses.first()?, &load?, answer), point),
+        Shown::Latency => latency_bound(uses.first()?, &load?, answer, point),
         Shown::Open => match spread {
             Some(spread) => spread.finding(),
             None => {
@@ -155,7 +173,7 @@ fn of_storage(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Draft> {
     // A processor that is never idle bounds the rate, and no depth helps against it.
     let has_idle_cpu = company::cpu_saturated(run, point).is_none();
     if first.share < FAR && (alone || follows) && has_idle_cpu {
-        return Some(latency(first, &load, answer).remedy(quicker(point)));
+        return Some(latency_bound(first, &load, answer, point));
     }
     (first.share >= FAR || answer.is_some()).then(|| open(&uses, load.in_flight, answer, DEEPER))
 }
@@ -188,39 +206,6 @@ fn waited(point: &Point) -> Option<f64> {
     let response = &point.breakdown.as_ref()?.response;
     let all: f64 = response.iter().map(PartShare::time_ns).sum();
     (all > 0.0).then(|| response.iter().map(|part| part.wait_ns).sum::<f64>() / all)
-}
-
-/// Whether every write of a workload is made durable by itself.
-fn syncs_writes(workload: &WorkloadResult) -> bool {
-    workload.spec.durability.open != OpenSync::None && workload.spec.mix.reads < Share::ALL
-}
-
-/// What raises the rate of a load that is latency-bound. A stream that waits for disks is read too little ahead.
-fn quicker(point: &Point) -> &'static str {
-    let is_stream =
-        |spec: &spec::Workload| spec.pattern == Pattern::Sequential && spec.mix.reads == Share::ALL;
-    let response = point.breakdown.as_ref().map_or(&[][..], |breakdown| &breakdown.response);
-    let at_disks: f64 =
-        response.iter().filter(|part| part.part.starts_with("disk")).map(PartShare::time_ns).sum();
-    if at_disks > response.iter().map(PartShare::time_ns).sum::<f64>() / 2.0
-        && point.workloads.iter().all(|one| is_stream(&one.spec))
-    {
-        "Read further ahead, increase the queue depth, or lower the latency of each request."
-    } else if point.breakdown.is_none() && point.workloads.iter().any(syncs_writes) {
-        "Each write waits until it is durable (`sync`): measure once with `sync = \"none\"`, and what it is faster is the flush. Sync \
-         less often, use a device with a cache that is protected against power loss, or increase the queue depth."
-    } else {
-        "Increase the queue depth, or lower the latency of each request."
-    }
-}
-
-/// `draft`, of a load that is latency-bound, with what each write takes where it updates parity, and with what makes it quicker.
-pub(super) fn with_partial_writes(draft: Draft, point: &Point) -> Draft {
-    let Some(each) = partial_writes::operations(point) else { return draft.remedy(quicker(point)) };
-    let told = format!(
-        " Each write takes {each:.1} disk operations: old data and parity are read before anything is written."
-    );
-    draft.sentence(&told).number("operations_per_request", each).remedy(partial_writes::REMEDY)
 }
 
 #[cfg(test)]

@@ -32,7 +32,9 @@ pub(super) fn met(point: &Point, uses: &[Use], is_searched: bool) -> Option<Draf
     let bounds: Vec<Bound> =
         point.workloads.iter().map(|one| Bound::of(one, offered.share)).collect::<Option<_>>()?;
     let busiest = uses.iter().max_by(|one, other| one.share.total_cmp(&other.share));
-    if bounds.is_empty() || busiest.is_some_and(|busiest| busiest.share >= FULL) {
+    let is_full = busiest.is_some_and(|busiest| busiest.share >= FULL);
+    // A rate that is kept with slots to spare is kept, whatever is busy behind the caches; one of a cache that fills does not last.
+    if bounds.is_empty() || is_full && (point.is_filling() || !bounds.iter().all(Bound::is_rate)) {
         return None;
     }
     let scheduled: f64 = bounds.iter().map(Bound::scheduled).sum();
@@ -45,6 +47,9 @@ pub(super) fn met(point: &Point, uses: &[Use], is_searched: bool) -> Option<Draf
     let mut sentence = format!("Offered load: {}.", told.join("; "));
     if let Some(busiest) = busiest {
         sentence += &match busiest.share >= BUSY {
+            true if is_full => {
+                format!(" It takes all that {} can do, or nearly: {}.", busiest.part, busiest.in_words())
+            }
             true => format!(" The load nearly saturates {}: {}.", busiest.part, busiest.in_words()),
             false => format!(" No part is saturated; the busiest, {}: {}.", busiest.part, busiest.in_words()),
         };
@@ -144,6 +149,11 @@ impl Bound {
             }
             Pace::Closed | Pace::Trace => None,
         }
+    }
+
+    /// Whether the plan sets a rate, and not a pause.
+    fn is_rate(&self) -> bool {
+        !matches!(self, Bound::Think { .. })
     }
 
     fn scheduled(&self) -> f64 {
@@ -259,6 +269,7 @@ mod tests {
             share,
             amount: None,
             unit: String::new(),
+            most: share,
             is_even: true,
             basis: String::new(),
             inside: None,
@@ -281,8 +292,10 @@ mod tests {
     }
 
     #[test]
-    fn a_full_part_a_full_queue_or_a_request_left_out_says_nothing_of_the_schedule() {
-        assert!(met(&point(), &[part(0.95)], false).is_none());
+    fn a_schedule_that_is_kept_is_the_offered_load_beside_a_full_part_and_not_with_a_full_queue_or_a_request_left_out()
+     {
+        let full = met(&point(), &[part(0.95)], false).expect("it is kept all the same").about_run();
+        assert!(full.sentence.contains("It takes all that disks can do, or nearly:"), "{}", full.sentence);
         let with = |change: fn(&mut WorkloadResult)| {
             let mut point = point();
             change(&mut point.workloads[0]);

@@ -10,9 +10,9 @@ const READ_FIRST: f64 = 0.25;
 /// A copy on a mirror takes two operations; fewer than this for each write are no update of parity.
 const SEVERAL: f64 = 2.5;
 
-/// What to do about it. A depth hides the latency and does not shorten it.
+/// What to do about it.
 pub(super) const REMEDY: &str = "Have each write take fewer disk operations: RAID 10 (two, side by side), whole stripes, or a write-back \
-                                 cache that gathers small writes. A higher queue depth raises the rate too, and shortens no write.";
+                                 cache that gathers small writes.";
 
 /// How many operations of disks each write of `point` takes, where it does nothing but write, disks read for that, and most of the
 /// response time is theirs; else nothing.

@@ -4,6 +4,7 @@
 use record::names::trial::{ALIKE, AND, DEPTH, DEPTH_AND_LUN_QUEUE, LUN_QUEUE, SETTINGS};
 use record::{Finding, Point, Run, Severity, Trial, WhatIf, World};
 
+use super::latency::{self, Depth};
 use super::usage::Use;
 use super::{components, queues};
 use crate::Code;
@@ -51,6 +52,24 @@ pub fn open_points(run: &Run) -> Vec<u32> {
     open.filter(|_| run.world == World::Array).filter_map(|finding| finding.point).collect()
 }
 
+/// The points of a virtual array that are latency-bound by their records alone: no other load of them says what a higher queue depth
+/// gains, and trials can.
+pub fn untried_depths(run: &Run) -> Vec<u32> {
+    let found = run.findings.iter().filter(|finding| is_untried_depth(finding));
+    found.filter(|_| run.world == World::Array).filter_map(|finding| finding.point).collect()
+}
+
+fn is_untried_depth(finding: &Finding) -> bool {
+    let is_known = ["more_in_flight_times", "times_as_fast", "depth_rate_change"];
+    finding.code == Code::LatencyBound.name()
+        && is_known.iter().all(|key| !finding.numbers.contains_key(*key))
+}
+
+/// Whether trials may settle `finding`: a bottleneck that is not identified, or a latency with a queue depth that nobody has tried.
+pub fn is_open(finding: &Finding) -> bool {
+    finding.code == Code::BottleneckUndetermined.name() || is_untried_depth(finding)
+}
+
 /// What to do about two parts that bound the rate together. A window over a round trip is one rate.
 fn together(first: &str, second: &str) -> String {
     if [[first, second], [second, first]].contains(&["distance", "connection window"]) {
@@ -96,7 +115,8 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
             first.change,
             percent(first.ops.change)
         );
-        super::with_partial_writes(Draft::new(Code::LatencyBound, Severity::Note, sentence), point)
+        let draft = Draft::new(Code::LatencyBound, Severity::Note, sentence);
+        latency::with_parts(draft, point, Depth::Gains)
     } else if effect(first) >= CLEAR * (tried.times - 1.0)
         && second.is_none_or(|second| effect(first) >= FIRST * effect(second))
     {
@@ -180,6 +200,16 @@ pub enum Untried {
     Unable,
 }
 
+/// `found`, which is open and was not tried, with what to do about it.
+pub fn left(run: &str, found: &Finding, why: Untried) -> Finding {
+    let advice = found.point.map_or_else(String::new, |index| untried(run, index, why));
+    let remedy = match found.code == Code::LatencyBound.name() {
+        true => found.remedy.replace(latency::TRIES_DEPTH, &advice),
+        false => advice,
+    };
+    Finding { remedy, ..found.clone() }
+}
+
 /// What to do about the point `index` of `run`, whose bottleneck is not identified and which had no trials.
 pub fn untried(run: &str, index: u32, why: Untried) -> String {
     match why {
@@ -196,7 +226,11 @@ pub fn untried(run: &str, index: u32, why: Untried) -> String {
 
 /// `open`, a finding of `run`, with the gains of its trials and what to do next: for trials that do not identify the
 /// bottleneck by [`settled`].
-pub fn unsettled(run: &str, open: &Finding, tried: &WhatIf) -> Finding {
+pub fn unsettled(run: &Run, open: &Finding, tried: &WhatIf) -> Finding {
+    if open.code == Code::LatencyBound.name() {
+        return with_tried_depth(run, open, tried);
+    }
+    let run = &run.id;
     let parts = tried.trials.iter().filter(|trial| is_of_part(trial) && effect(trial) >= LITTLE);
     let mut parts: Vec<&Trial> = parts.collect();
     parts.sort_by(|one, other| effect(other).total_cmp(&effect(one)));
@@ -255,6 +289,35 @@ pub fn unsettled(run: &str, open: &Finding, tried: &WhatIf) -> Finding {
     Finding { sentence, remedy, ..open.clone() }
 }
 
+/// `found`, that a point is latency-bound, with what twice the queue depth and the most effective part gain by trial.
+fn with_tried_depth(run: &Run, found: &Finding, tried: &WhatIf) -> Finding {
+    let point = run.points.iter().find(|point| point.index == tried.point);
+    let depth = tried.trials.iter().find(|trial| trial.change == DEPTH);
+    let (Some(point), Some(depth)) = (point, depth.filter(|_| tried.is_the_record())) else {
+        return left(&run.id, found, Untried::Unable);
+    };
+    let mut parts: Vec<&Trial> = tried.trials.iter().filter(|trial| is_of_part(trial)).collect();
+    parts.sort_by(|one, other| effect(other).total_cmp(&effect(one)));
+    let most = parts.first().filter(|trial| effect(trial) >= LITTLE).map_or_else(String::new, |trial| {
+        format!(
+            ", {} more speed of {} {}",
+            percent(tried.times - 1.0),
+            trial.change,
+            percent(trial.ops.change)
+        )
+    });
+    let gains = effect(depth) >= LITTLE;
+    let told = if gains { percent(depth.ops.change) } else { "nothing".into() };
+    let kept = Draft::new(Code::LatencyBound, Severity::Note, found.sentence.clone())
+        .sentence(&format!(" By trial, doubling the queue depth gains {told}{most}."))
+        .number("depth_rate_change", depth.ops.change)
+        .remedy(latency::quicker_by(point, if gains { Depth::Gains } else { Depth::GainsLittle }))
+        .about(point);
+    let numbers =
+        found.numbers.iter().chain(&kept.numbers).map(|(key, value)| (key.clone(), *value)).collect();
+    Finding { numbers, ..kept }
+}
+
 #[cfg(test)]
 mod tests {
     use record::{Behalf, Breakdown, Effect, sample};
@@ -272,6 +335,11 @@ mod tests {
 
     fn run() -> Run {
         sample::run("quick", vec![sample::point(3, "a", Vec::new()), sample::point(4, "b", Vec::new())])
+    }
+
+    /// That run under the name that a user keeps it by.
+    fn kept() -> Run {
+        Run { id: "runs/1".into(), ..run() }
     }
 
     fn open() -> Finding {
@@ -296,6 +364,35 @@ mod tests {
         assert_eq!(open_points(&run), [] as [u32; 0], "storage of the host is not tried");
         run.world = World::Array;
         assert_eq!(open_points(&run), [4]);
+    }
+
+    #[test]
+    fn a_latency_with_a_depth_that_nobody_has_tried_is_tried_and_told_with_what_the_depth_gains() {
+        let draft = Draft::new(Code::LatencyBound, Severity::Note, "Latency-bound.");
+        let found = draft.remedy(format!("Shorten it. {}", latency::TRIES_DEPTH)).number("in_flight", 1.0);
+        let found = found.about(&run().points[1]);
+        let mut own = Run { world: World::Array, ..kept() };
+        own.findings = vec![found.clone()];
+        assert_eq!((untried_depths(&own), open_points(&own)), (vec![4], vec![]));
+        let asked = left("runs/1", &found, Untried::Unasked);
+        assert!(
+            asked.remedy.starts_with("Shorten it. Run `fathom explain runs/1 --what-if"),
+            "{}",
+            asked.remedy
+        );
+        let after = |gain: f64| unsettled(&own, &found, &tried(1.5, &[("disks", 0.1), ("depth", gain)]));
+        let (gains, flat) = (after(0.2), after(0.0));
+        assert_eq!(
+            gains.sentence,
+            "Latency-bound. By trial, doubling the queue depth gains 20 %, 50 % more speed of disks 10 %."
+        );
+        assert!(
+            gains.remedy.contains("queue depth (sweep") || gains.remedy.contains("Increase the queue depth")
+        );
+        assert!(flat.sentence.contains("queue depth gains nothing"), "{}", flat.sentence);
+        assert!(!flat.remedy.contains("Increase the queue depth"), "{}", flat.remedy);
+        own.findings = vec![gains];
+        assert_eq!(untried_depths(&own), [] as [u32; 0], "it was tried");
     }
 
     #[test]
@@ -403,7 +500,7 @@ mod tests {
 
     #[test]
     fn trials_that_settle_nothing_add_what_they_gained_and_what_to_do() {
-        let left = |gains: &[(&str, f64)]| unsettled("runs/1", &open(), &tried(1.5, gains));
+        let left = |gains: &[(&str, f64)]| unsettled(&kept(), &open(), &tried(1.5, gains));
         let none = left(&[("link", 0.009), ("depth", 0.3)]);
         assert_eq!(
             none.sentence,
@@ -427,7 +524,7 @@ mod tests {
         assert!(two.remedy.starts_with("Make disks and link faster"), "{}", two.remedy);
         assert_eq!((two.code, two.numbers, two.point), (open().code, open().numbers, Some(4)));
         let of_another = WhatIf { again_ops_per_s: 1_100.0, ..tried(1.5, &[("link", 0.1)]) };
-        let refused = unsettled("runs/1", &open(), &of_another);
+        let refused = unsettled(&kept(), &open(), &of_another);
         assert!(
             refused.sentence.contains("the unchanged array gives 110 % of the recorded rate"),
             "{refused:?}"

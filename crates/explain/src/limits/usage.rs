@@ -17,6 +17,8 @@ pub(super) struct Use {
     pub amount: Option<(f64, f64)>,
     /// `bytes_per_s`, `per_s` or `count`.
     pub unit: String,
+    /// That of the fullest of several parts; `share` where it is one.
+    pub most: f64,
     /// Whether it is the mean of several parts that share the work evenly: then the fullest is fuller.
     pub is_even: bool,
     /// The evidence, for a sentence: the source of the ceiling, or how many parts.
@@ -43,6 +45,19 @@ pub(super) struct Idle {
     most: f64,
     /// Whether there are fewer LUNs than controllers, so that some of these have none.
     is_without_lun: bool,
+    /// What the hosts are set to.
+    setup: Setup,
+}
+
+/// What hosts are set to that decides over which LUNs and paths a load goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Setup {
+    /// Requests to one LUN go over several paths.
+    pub is_multipath: bool,
+    /// A volume of the host lies over several LUNs.
+    pub is_striped: bool,
+    /// The load is fewer streams than there are LUNs that it would need: each of them lies on one.
+    pub is_one_stream: bool,
 }
 
 impl Idle {
@@ -50,12 +65,17 @@ impl Idle {
     pub fn of(kinds: String, shares: impl Iterator<Item = f64>, of: usize) -> Option<Idle> {
         let (count, most) = shares.fold((0, 0.0_f64), |(count, most), share| (count + 1, most.max(share)));
         debug_assert!(count < of, "some of a kind work");
-        (count > 0).then_some(Idle { kinds, count, of, most, is_without_lun: false })
+        (count > 0).then_some(Idle { kinds, count, of, most, is_without_lun: false, setup: Setup::default() })
     }
 
     /// The same where there are fewer LUNs than controllers.
     pub fn without_lun(self) -> Idle {
         Idle { is_without_lun: true, ..self }
+    }
+
+    /// The same on hosts that are set up so.
+    pub fn on(self, setup: Setup) -> Idle {
+        Idle { setup, ..self }
     }
 
     /// `12 of 24 are idle`.
@@ -72,13 +92,23 @@ impl Idle {
     /// What to do about them.
     pub fn advice(&self) -> String {
         let first = |word: &str| self.kinds.starts_with(word);
+        let Setup { is_multipath, is_striped, is_one_stream } = self.setup;
+        let is_on_the_way = first("link") || first("host adapter");
+        let is_behind = first("link") || first("controller");
         let how = if first("disk") {
             "use the LUNs of all sets, or more of their span"
-        } else if self.is_without_lun && (first("link") || first("controller")) {
+        } else if is_one_stream && !is_striped && is_behind {
+            "one stream lies on one LUN, which one controller serves: make one LUN for each, and a stripe over them (`luns` with \
+             `stripe=on`)"
+        } else if self.is_without_lun && is_behind {
             "a LUN is served by the one controller that owns it: make one for each (`luns`), and use them all, or a stripe over them \
-             (`host.stripe`)"
-        } else if first("link") || first("host adapter") {
+             (`stripe=on` with `luns`)"
+        } else if is_on_the_way && !is_multipath {
             "use all paths (`multipath`)"
+        } else if first("link") {
+            "use the LUNs of each controller at once"
+        } else if first("host adapter") {
+            "use LUNs that lie behind each of them"
         } else if first("controller") {
             "have each controller own LUNs that are used"
         } else if first("host file") {
@@ -133,13 +163,13 @@ impl Use {
         }
     }
 
-    /// `disks 72 % busy, mean queue 3.1`.
+    /// `disks 72 % busy, 3.1 waiting`.
     pub(super) fn in_short(&self) -> String {
         match self.queue {
             Some(Queue { load, .. }) if self.what == "busy" => {
                 // What hardly waits is not told as less than nothing.
                 let load = load.max(0.0) + 0.0;
-                format!("{}, mean queue {load:.1}", self.busy())
+                format!("{}, {load:.1} waiting", self.busy())
             }
             _ => self.busy(),
         }
@@ -187,6 +217,7 @@ pub(super) fn busy(part: &str, share: f64, load: f64, background: f64) -> Use {
         share,
         amount: None,
         unit: "share".into(),
+        most: share,
         is_even: false,
         basis: String::new(),
         inside: None,
@@ -208,6 +239,7 @@ mod tests {
             share,
             amount: None,
             unit: "share".into(),
+            most: share,
             is_even: false,
             basis: String::new(),
             inside: None,
@@ -245,8 +277,8 @@ mod tests {
             queue: Some(Queue { load: 3.12, background, gains: false }),
             ..used("disks", "busy", 0.72)
         };
-        assert_eq!(queued(0.099).in_short(), "disks 72 % busy, mean queue 3.1");
-        assert_eq!(queued(0.1).in_short(), "disks 72 % busy (10 % of it background work), mean queue 3.1");
+        assert_eq!(queued(0.099).in_short(), "disks 72 % busy, 3.1 waiting");
+        assert_eq!(queued(0.1).in_short(), "disks 72 % busy (10 % of it background work), 3.1 waiting");
         assert_eq!(used("sda", "busy", 0.72).in_short(), "sda 72 % busy");
         assert_eq!(used("eth0", "reads", 0.72).in_short(), "eth0 72 % (reads)");
         assert_eq!((queued(0.0).weight(), used("sda", "busy", 0.72).weight()), (3.12 + 0.72, 0.72));

@@ -72,12 +72,12 @@ pub fn explain(arguments: &ExplainArgs, store: &Store) -> Result<Ending, Failure
         Some(tried) => {
             what_if::settle_with(&mut run, tried);
             let others: Vec<u32> =
-                explain::open_points(&run).into_iter().filter(|index| *index != tried.point).collect();
+                open_points(&run).into_iter().filter(|index| *index != tried.point).collect();
             what_if::leave(&mut run, &others, Untried::Unasked);
         }
         None if arguments.model.is_none() => what_if::settle(&mut run),
         None => {
-            let open = explain::open_points(&run);
+            let open = open_points(&run);
             what_if::leave(&mut run, &open, Untried::Unasked);
         }
     }
@@ -106,6 +106,11 @@ pub fn explain(arguments: &ExplainArgs, store: &Store) -> Result<Ending, Failure
     };
     output::print(&text)?;
     Ok(Ending::done())
+}
+
+/// The points of which something is open that trials may settle.
+fn open_points(run: &Run) -> Vec<u32> {
+    explain::open_points(run).into_iter().chain(explain::untried_depths(run)).collect()
 }
 
 /// The command that prints every finding.

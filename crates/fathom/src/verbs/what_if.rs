@@ -55,13 +55,20 @@ pub fn try_parts(arguments: &WhatIfArgs, run: &Run) -> Result<WhatIf, Failure> {
 /// finding then says what else to do. What other points pay for is tried as far as that takes no longer.
 pub fn settle(run: &mut Run) {
     let open = explain::open_points(run);
+    let depths: Vec<u32> =
+        explain::untried_depths(run).into_iter().filter(|index| !open.contains(index)).collect();
     if run.world != World::Array {
         return;
     }
-    let Ok(again) = Again::of(run) else { return leave(run, &open, Untried::Unable) };
-    let (mut settled, mut long) = (Vec::new(), Vec::new());
-    for point in run.points.iter().filter(|point| open.contains(&point.index)) {
-        if requests_to(run, point).saturating_mul(SETTLE_TRIALS) > SETTLE_REQUESTS {
+    let all: Vec<u32> = open.iter().chain(&depths).copied().collect();
+    let Ok(again) = Again::of(run) else { return leave(run, &all, Untried::Unable) };
+    let (mut settled, mut long, mut of_depths) = (Vec::new(), Vec::new(), 0_u64);
+    for point in run.points.iter().filter(|point| all.contains(&point.index)) {
+        let requests = requests_to(run, point).saturating_mul(SETTLE_TRIALS);
+        // Of many points that are latency-bound all together take no longer than one that is open.
+        of_depths += if depths.contains(&point.index) { requests } else { 0 };
+        let is_long = if depths.contains(&point.index) { of_depths } else { requests } > SETTLE_REQUESTS;
+        if is_long {
             long.push(point.index);
             continue;
         }
@@ -70,7 +77,7 @@ pub fn settle(run: &mut Run) {
     }
     let tried: Vec<u32> = settled.iter().map(|tried| tried.point).collect();
     let unable: Vec<u32> =
-        open.into_iter().filter(|index| !tried.contains(index) && !long.contains(index)).collect();
+        all.into_iter().filter(|index| !tried.contains(index) && !long.contains(index)).collect();
     settled.iter().for_each(|tried| settle_with(run, tried));
     leave(run, &long, Untried::Unasked);
     leave(run, &unable, Untried::Unable);
@@ -85,30 +92,27 @@ fn requests_to(run: &Run, point: &Point) -> u64 {
     before.flat_map(|other| &other.workloads).map(|workload| workload.completed).sum()
 }
 
-/// Replaces the finding that leaves the bottleneck of a point open by the result of its trials.
+/// Replaces the findings that leave open what bounds a point by the result of its trials.
 pub fn settle_with(run: &mut Run, tried: &WhatIf) {
-    let (found, id) = (explain::settled(run, tried), run.id.clone());
-    for open in open_of(run, &[tried.point]) {
-        *open = found.clone().unwrap_or_else(|| explain::unsettled(&id, open, tried));
-    }
+    let found = explain::settled(run, tried);
+    let told = |open: &Finding| found.clone().unwrap_or_else(|| explain::unsettled(run, open, tried));
+    let told: Vec<(usize, Finding)> =
+        open_of(run, &[tried.point]).map(|(at, open)| (at, told(open))).collect();
+    told.into_iter().for_each(|(at, finding)| run.findings[at] = finding);
 }
 
-/// Says what to do about open bottlenecks of points without trials.
+/// Says what to do about what is open of points without trials.
 pub fn leave(run: &mut Run, points: &[u32], why: Untried) {
-    let id = run.id.clone();
-    for open in open_of(run, points) {
-        open.remedy = open.point.map_or_else(String::new, |index| explain::untried(&id, index, why));
-    }
+    let told = |open: &Finding| explain::left(&run.id, open, why);
+    let told: Vec<(usize, Finding)> = open_of(run, points).map(|(at, open)| (at, told(open))).collect();
+    told.into_iter().for_each(|(at, finding)| run.findings[at] = finding);
 }
 
-/// The findings of a virtual array that leave the limit of one of `points` open.
-fn open_of<'r>(run: &'r mut Run, points: &[u32]) -> Vec<&'r mut Finding> {
-    let open: Vec<u32> =
-        explain::open_points(run).into_iter().filter(|index| points.contains(index)).collect();
-    let is_open = |finding: &&mut Finding| {
-        finding.code == "bottleneck-undetermined" && finding.point.is_some_and(|index| open.contains(&index))
-    };
-    run.findings.iter_mut().filter(is_open).collect()
+/// The findings of a virtual array that leave open what bounds one of `points`, each with its place.
+fn open_of<'r>(run: &'r Run, points: &'r [u32]) -> impl Iterator<Item = (usize, &'r Finding)> {
+    let is_among = |finding: &Finding| finding.point.is_some_and(|index| points.contains(&index));
+    let all = run.findings.iter().enumerate().filter(|_| run.world == World::Array);
+    all.filter(move |(_, finding)| explain::is_open(finding) && is_among(finding))
 }
 
 /// A run of a virtual array that can be run again.
@@ -151,7 +155,9 @@ impl Again {
     /// Likewise until `explain` can name the limit, or what matters was tried once more.
     fn settled(&self, run: &Run, point: &Point) -> Result<WhatIf, Failure> {
         let study = self.study(point, SETTLE_SEEDS, SETTLE_TIMES)?;
-        let is_settled = |tried: &WhatIf| explain::settled(run, tried).is_some();
+        // What a higher queue depth gains is known after the first trials, whatever else is.
+        let is_latency = explain::untried_depths(run).contains(&point.index);
+        let is_settled = |tried: &WhatIf| is_latency || explain::settled(run, tried).is_some();
         what_if::settle(&study, &LIBRARY, &self.signals.stop(), is_settled)
             .map_err(|error| self.failed(error))
     }
