@@ -8,7 +8,9 @@
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::beta_reg;
 
-use crate::Interval;
+use units::Nanos;
+
+use crate::{Histogram, Interval};
 
 /// The one-sided bounds of a share of which `found` of `of` independent values were seen.
 ///
@@ -37,6 +39,31 @@ fn root(reached: impl Fn(f64) -> bool) -> f64 {
         if reached(middle) { high = middle } else { low = middle }
     }
     (low + high) / 2.0
+}
+
+/// What the `q` quantile of values that come from one distribution is not below, one-sided with `confidence`, however they
+/// depend on each other; `None` where the values say nothing of that, as of every `q` up to `confidence`.
+///
+/// Of the values, a part of 1 - `q` is expected above the quantile, so that by Markov's inequality a part `s` is there with a
+/// probability of at most (1 - `q`) / `s`: were the quantile below this bound, so many above it would be too unlikely. A
+/// time bucket counts from its lower edge.
+/// Source: Markov's inequality.
+pub fn quantile_floor(values: &Histogram, q: f64, confidence: f64) -> Option<Nanos> {
+    debug_assert!(
+        (0.0..1.0).contains(&q) && (0.0..1.0).contains(&confidence),
+        "{q} and {confidence} are parts"
+    );
+    let above = (1.0 - q) / (1.0 - confidence);
+    if above >= 1.0 || values.is_empty() {
+        return None;
+    }
+    let wanted = (above * values.count() as f64).ceil().max(1.0);
+    let mut at_or_below = 0;
+    let bucket = values.buckets().find(|bucket| {
+        at_or_below += bucket.count;
+        ((values.count() - at_or_below) as f64) < wanted
+    })?;
+    Some(bucket.low())
 }
 
 /// The chance with which a bound passes below its limit after [`times_to_pass`].
@@ -173,6 +200,32 @@ pub fn relaxation(batches: &[Batch]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn times(each: impl IntoIterator<Item = u64>) -> Histogram {
+        let mut times = Histogram::new();
+        each.into_iter().for_each(|micros| times.record(Nanos::from_micros(micros)));
+        times
+    }
+
+    #[test]
+    fn a_99th_percentile_is_not_below_what_two_fifths_of_the_values_are_above() {
+        let floor = |q| quantile_floor(&times(1..=1_000), q, 0.975).map(|floor| floor.get() / 1_000);
+        // Within a bucket's width of the 601st of a thousand.
+        assert!(floor(0.99).is_some_and(|floor| (599..=601).contains(&floor)), "{:?}", floor(0.99));
+        assert!(floor(0.999).is_some_and(|floor| (959..=961).contains(&floor)), "{:?}", floor(0.999));
+        assert_eq!(floor(0.95), None, "twice as many as there are would have to be above");
+        assert_eq!(quantile_floor(&times([]), 0.99, 0.975), None);
+        assert_eq!(quantile_floor(&times([2]), 0.99, 0.975), Some(Nanos::from_micros(2)));
+    }
+
+    #[test]
+    fn the_floor_of_a_percentile_is_above_it_as_seldom_as_it_says_where_slow_values_come_all_together() {
+        // The worst there is for a bound: all values of a run are slow, or none is, a run in a hundred.
+        let runs = (0..1_000u32).map(|run| times([if run % 100 == 0 { 9_000 } else { 1 }; 50]));
+        let wrong =
+            runs.filter_map(|run| quantile_floor(&run, 0.99, 0.975)).filter(|floor| floor.get() > 1_000);
+        assert_eq!(wrong.count(), 10, "one in a hundred, for the 25 that it may be of a thousand");
+    }
 
     #[test]
     fn the_limits_of_a_percentile_are_those_of_the_binomial_distribution() {

@@ -6,7 +6,7 @@ use record::{Basis, Metric};
 use stats::difference::{Estimate, Noise};
 
 use super::cells::Cell;
-use super::stretches;
+use super::{floor, stretches};
 
 /// No two figures differ by less than the width of a histogram's bucket: the variance of a value that lies
 /// anywhere in one of 1/1,024.
@@ -43,14 +43,17 @@ pub(super) fn estimates(
     (basis, estimates)
 }
 
-/// The range of one side's figure itself: its interval, and where requests depend on each other too much for one, what
-/// all stretches of the window lie between.
+/// The range of one side's figure itself: its interval; where requests depend on each other too much for one, what all
+/// stretches of the window lie between; and where there are too few, what a percentile is not below.
 pub(super) fn own(cell: &Cell<'_>, metric: Metric, noise: Option<Noise>) -> (Option<f64>, Option<f64>) {
     if let Some(estimate) = estimate(cell, metric, noise) {
         let interval = estimate.interval();
         return (Some(interval.low), Some(interval.high));
     }
-    stretches::range(cell, metric).map_or((None, None), |range| (range.low, range.high))
+    match stretches::range(cell, metric) {
+        Some(range) => (range.low, range.high),
+        None => (floor::of_responses(cell, metric), None),
+    }
 }
 
 /// One side's figure: from its repeats, or from the one measurement and what others' repeats show.

@@ -11,6 +11,7 @@
 mod cells;
 mod culprit;
 mod estimate;
+mod floor;
 mod gate;
 mod host_time;
 mod limit;

@@ -11,10 +11,11 @@ use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use super::cells::{self, Cell};
 use super::estimate::estimate;
+use super::floor;
 use super::stretches::{self, Range};
 
 /// How sure either end of an interval of 95 % is.
-const ONE_SIDED: f64 = 0.975;
+pub(super) const ONE_SIDED: f64 = 0.975;
 
 /// What has to hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -216,13 +217,14 @@ fn figure(cell: &Cell<'_>, metric: Metric) -> Seen {
     let Metric::Quantile(q) = metric else {
         return Seen { value, why: "too little was measured for an interval", ..Seen::default() };
     };
-    let value = value
-        .or_else(|| from_histograms(cell, |times| times.quantile(q).map(|time| time.get() as f64), false));
+    let value = value.or_else(|| Some(floor::times(cell, false)?.quantile(q)?.get() as f64));
     let around = |one: f64| known(Metric::Quantile(one)).map(|(_, interval)| interval);
     let below = LATENCY_QUANTILES.into_iter().filter(|one| *one <= q).filter_map(around).next_back();
     let above = LATENCY_QUANTILES.into_iter().filter(|one| *one >= q).find_map(around);
-    let why = "too few requests were so slow for an interval; measure longer";
-    Seen { value, low: below.map(|one| one.low), high: above.map(|one| one.high), why }
+    let low =
+        [below.map(|one| one.low), floor::of_responses(cell, metric)].into_iter().flatten().reduce(f64::max);
+    let why = "too little was measured for an interval; measure longer";
+    Seen { value, low, high: above.map(|one| one.high), why }
 }
 
 /// A service time. It has no interval of its own where requests waited for their turn; a response is never shorter.
@@ -233,43 +235,17 @@ fn service(cell: &Cell<'_>, metric: Metric) -> Seen {
     if !has_own {
         return response;
     }
-    let value = from_histograms(
-        cell,
-        |times| match metric {
-            Metric::Quantile(q) => times.quantile(q).map(|time| time.get() as f64),
-            _ => times.mean(),
-        },
-        true,
-    );
+    let times = floor::times(cell, true);
+    let value = times.as_ref().and_then(|times| match metric {
+        Metric::Quantile(q) => times.quantile(q).map(|time| time.get() as f64),
+        _ => times.mean(),
+    });
     Seen {
         value,
-        low: None,
+        low: floor::of_services(cell, metric),
         high: response.high,
         why: "service times apart from waiting have no interval; use the response time in the SLO",
     }
-}
-
-/// The figure of all times of the cell's operation in its first measurement.
-fn from_histograms(
-    cell: &Cell<'_>,
-    figure: impl Fn(&stats::Histogram) -> Option<f64>,
-    of_service: bool,
-) -> Option<f64> {
-    let measured = cell.measured().first()?;
-    let own = measured
-        .workload
-        .classes
-        .iter()
-        .filter(|class| cell.key.op == Ops::All || Ops::from(class.op) == cell.key.op);
-    let times = own.filter_map(|class| match &class.service {
-        Some(service) if of_service => service.to_stats(),
-        _ => class.response.to_stats(),
-    });
-    let all = times.reduce(|mut all, one| {
-        all.merge(&one);
-        all
-    })?;
-    figure(&all)
 }
 
 fn errors(cell: &Cell<'_>) -> Seen {
@@ -359,23 +335,40 @@ mod tests {
     #[test]
     fn where_no_interval_holds_every_second_on_one_side_of_the_limit_decides() {
         let run = without_intervals();
-        let p99 = |run: &Run, below_ns| {
-            let metric = Metric::Quantile(0.99);
+        let p90 = |run: &Run, below_ns| {
+            let metric = Metric::Quantile(0.9);
             judged(run, About::Time { op: Ops::All, metric, of_service: false, below_ns })
         };
-        let broken = p99(&run, 100_000.0);
+        let broken = p90(&run, 100_000.0);
         assert_eq!((broken.verdict, broken.low), (Verdict::Violated, None));
         assert!(broken.why.contains("in each of 30 stretches"), "{}", broken.why);
-        assert_eq!(p99(&run, 4e9).verdict, Verdict::Met);
+        assert_eq!(p90(&run, 4e9).verdict, Verdict::Met);
         let at = broken.value.unwrap();
-        assert_eq!(p99(&run, at).verdict, Verdict::Inconclusive, "seconds lie on both sides");
+        assert_eq!(p90(&run, at).verdict, Verdict::Inconclusive, "seconds lie on both sides");
         let mut behind = run.clone();
         behind.points[0].workloads[0].not_issued = 1;
-        assert_eq!(p99(&behind, 4e9).verdict, Verdict::Inconclusive, "what was not issued took longer");
-        assert_eq!(p99(&behind, 100_000.0).verdict, Verdict::Violated);
+        assert_eq!(p90(&behind, 4e9).verdict, Verdict::Inconclusive, "what was not issued took longer");
+        assert_eq!(p90(&behind, 100_000.0).verdict, Verdict::Violated);
         let mut short = run;
         short.points[0].workloads[0].responses_over_time.as_mut().unwrap().stretches.truncate(7);
-        assert_eq!(p99(&short, 100_000.0).verdict, Verdict::Inconclusive);
+        assert_eq!(p90(&short, 100_000.0).verdict, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_percentile_that_most_requests_are_above_is_violated_however_short_the_run() {
+        let mut run = without_intervals();
+        run.points[0].workloads[0].responses_over_time = None;
+        let of = |metric, of_service, below_ns| {
+            judged(&run, About::Time { op: Ops::All, metric, of_service, below_ns })
+        };
+        let p99 = |below_ns| of(Metric::Quantile(0.99), false, below_ns);
+        let median = of(Metric::Quantile(0.5), false, 1.0).value.expect("a median");
+        assert_eq!(p99(median).verdict, Verdict::Violated, "{:?}", p99(median));
+        assert_eq!(of(Metric::Quantile(0.99), true, median).verdict, Verdict::Violated);
+        let near = p99(p99(1.0).value.expect("a p99"));
+        assert_eq!((near.verdict, near.high), (Verdict::Inconclusive, None), "{near:?}");
+        assert!(!near.why.is_empty());
+        assert_eq!(of(Metric::Quantile(0.5), false, 1.0).verdict, Verdict::Inconclusive);
     }
 
     #[test]
@@ -437,7 +430,9 @@ mod tests {
         for class in &mut run.points[0].workloads[0].classes {
             class.service = Some(class.response.clone());
         }
-        assert_eq!(judged(&run, about(1.0)).verdict, Verdict::Inconclusive);
+        assert_eq!(judged(&run, about(1.0)).verdict, Verdict::Violated, "most services took longer");
+        let at = response.value.unwrap();
+        assert_eq!(judged(&run, about(at)).verdict, Verdict::Inconclusive);
         assert_eq!(judged(&run, about(response.high.unwrap() * 1.01)).verdict, Verdict::Met);
         run.points[0].workloads[0].summary[0].ops_per_s = Figure { value: 0.0, low: None, high: None };
     }

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use array::spec;
 use clap::Args;
-use explain::compare::{FailOn, Group, Outcome, by, compare as compared, value_of};
+use explain::compare::{Bound, FailOn, Group, Outcome, by, compare as compared, value_of};
 use library::{Filter, Library};
 use record::judgement::Culprit;
 use record::{Compared, Comparison, Run, Setting, Verdict};
-use units::Share;
+use units::convert::truncated;
+use units::{BytesPerSecond, Nanos, OpsPerSecond, Share};
 
 use crate::ending::{Ending, Failure};
 use crate::input::arrays::LIBRARY;
@@ -449,7 +450,10 @@ pub fn judge(comparison: &Comparison, wanted: &[FailOn]) -> Result<Ending, Failu
             )));
         }
         for (row, outcome) in judged {
-            let what = told(comparison, row);
+            let what = match limit.bound {
+                Bound::Change(_) => told(comparison, row),
+                Bound::Figure { .. } => figure_told(comparison, row),
+            };
             match outcome {
                 Outcome::Kept => {}
                 Outcome::Broken => failed.push(format!("{what} breaks {limit}")),
@@ -491,6 +495,23 @@ fn told(comparison: &Comparison, row: &Compared) -> String {
     };
     let side = comparison.sides.get(row.side as usize).map_or("", |side| &side.name);
     format!("{} of {} on {side}: {} ({range})", row.metric, row.cell, changed(row.ratio))
+}
+
+/// Which figure, what it is, and how sure that is.
+fn figure_told(comparison: &Comparison, row: &Compared) -> String {
+    let shown = |value: f64| match row.unit.as_str() {
+        "ns" => Nanos::new(truncated(value)).to_string(),
+        "bytes_per_s" => BytesPerSecond::new(value).to_string(),
+        _ => OpsPerSecond::new(value).to_string(),
+    };
+    let range = match (row.value_low, row.value_high) {
+        (Some(low), Some(high)) => format!("95 % CI {} to {}", shown(low), shown(high)),
+        (Some(low), None) => format!("no less than {}", shown(low)),
+        (None, Some(high)) => format!("no more than {}", shown(high)),
+        (None, None) => "no 95 % CI: measure longer".into(),
+    };
+    let side = comparison.sides.get(row.side as usize).map_or("", |side| &side.name);
+    format!("{} of {} on {side}: {} ({range})", row.metric, row.cell, shown(row.value))
 }
 
 /// `+12.3 %`; from twice as much on `2.5 times`.
