@@ -94,7 +94,13 @@ impl Assigned for Assignment {
                 self.run(job, &mut pool, on)?
             }
             EngineChoice::Mmap => {
-                let engine = Mmap::new(clock, files, payload()?, workload.changes_data())?;
+                let engine = Mmap::new(
+                    clock,
+                    files,
+                    payload()?,
+                    workload.changes_data(),
+                    workload.pattern.is_random(),
+                )?;
                 self.run_with(job, engine, checks.as_ref(), on)?
             }
             EngineChoice::Stdio => {

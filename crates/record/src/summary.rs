@@ -279,7 +279,8 @@ fn rate(total: f64, seconds: f64, of_stretches: &[f64]) -> (Figure, Option<NoInt
     )
 }
 
-/// One summary for each operation that occurred, and first one for all where there are several.
+/// One summary for each operation that occurred, and first one for all that read, write or trim where there are several.
+/// Flushes come last and are counted in no other: they move nothing, and a rate with them would be no rate of I/O.
 ///
 /// `stretches` holds, for each whole stretch of `each_s` seconds of the measured window, what ended in it of each class,
 /// in the order of `workload.classes`.
@@ -290,9 +291,10 @@ pub fn summarise(workload: &WorkloadResult, each_s: f64, stretches: &[Vec<ClassS
             ops.push(class.op);
         }
     }
+    ops.sort_by_key(|op| *op == Op::Flush);
     let mut summaries = Vec::new();
-    if ops.len() > 1 {
-        summaries.push(summary(Ops::All, workload, (each_s, stretches), |_| true));
+    if ops.iter().filter(|op| **op != Op::Flush).count() > 1 {
+        summaries.push(summary(Ops::All, workload, (each_s, stretches), |class| class.op != Op::Flush));
     }
     debug_assert!(
         stretches.iter().all(|stretch| stretch.len() == workload.classes.len()),

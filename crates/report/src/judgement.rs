@@ -74,10 +74,12 @@ pub fn objective(row: &ObjectiveRow) -> String {
     let Some(value) = row.value else {
         return format!("{} {}{of}: {}", row.objective, word(row.verdict), row.why);
     };
-    let end = |end: Option<f64>, none: &str| end.map_or_else(|| none.to_owned(), |end| shown(end, &row.unit));
+    let end = |end: f64| shown(end, &row.unit);
     let interval = match (row.low, row.high) {
         (None, None) => "no 95 % CI".to_owned(),
-        (low, high) => format!("95 % CI {} to {}", end(low, "unknown"), end(high, "unknown")),
+        (Some(low), Some(high)) => format!("95 % CI {} to {}", end(low), end(high)),
+        (Some(low), None) => format!("95 % lower bound {}", end(low)),
+        (None, Some(high)) => format!("95 % upper bound {}", end(high)),
     };
     let why = if row.why.is_empty() { String::new() } else { format!("; {}", row.why) };
     format!("{} {}{of}: {} ({interval}){why}", row.objective, word(row.verdict), shown(value, &row.unit))
@@ -351,7 +353,7 @@ mod tests {
     #[test]
     fn a_sentence_has_the_figure_its_interval_and_the_verdict() {
         let told = objective(&run(Verdict::Violated).judgement.unwrap().objectives[0]);
-        assert_eq!(told, "p99<5ms violated at 4k x8, \"hot\": 7.00 ms (95 % CI 6.50 ms to unknown)");
+        assert_eq!(told, "p99<5ms violated at 4k x8, \"hot\": 7.00 ms (95 % lower bound 6.50 ms)");
     }
 
     #[test]
@@ -369,7 +371,7 @@ mod tests {
             text.starts_with("::error file=ci/gate%2C new.toml,line=3,title=fathom gate::p99<5ms"),
             "{text}"
         );
-        assert!(text.contains("95 %25 CI") && text.lines().count() == 1, "{text}");
+        assert!(text.contains("95 %25 lower bound") && text.lines().count() == 1, "{text}");
         assert!(annotations(&run(Verdict::Inconclusive), false).starts_with("::warning "));
         assert!(annotations(&run(Verdict::Inconclusive), true).starts_with("::error "));
         assert_eq!(annotations(&run(Verdict::Met), true), "");

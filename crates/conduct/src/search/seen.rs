@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use stats::exceedance::Batch;
 use stats::{Bucket, Histogram};
 use units::Instant;
+use workload::Op;
 use workload::plan::{LatencyFigure, Load, Slo, Time};
 use workload::spec::{Pace, Workload};
 use workload::tally::{Action, Class, ClassInterval};
@@ -99,9 +100,12 @@ fn batches(slo: &Slo, answer: &MeasuredLoad) -> Vec<Batch> {
     seconds.into_values().collect()
 }
 
-/// Whether requests of a class are those that `slo` is about. It is about no names of files.
+/// Whether requests of a class are those that `slo` is about: all but flushes where it names none. It is about no names of files.
 fn is_about(slo: &Slo, class: Class) -> bool {
-    slo.of().is_none_or(|of| class.op == Action::Block(of))
+    match slo.of() {
+        Some(of) => class.op == Action::Block(of),
+        None => class.op != Action::Block(Op::Flush),
+    }
 }
 
 fn is_service(slo: &Slo) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** it holds however requests depend on each other; a sharper one may be known.
 
-use record::{Metric, Ops};
+use record::{Metric, Op, Ops};
 use stats::Histogram;
 use stats::exceedance::quantile_floor;
 
@@ -28,7 +28,10 @@ fn of(cell: &Cell<'_>, metric: Metric, of_service: bool) -> Option<f64> {
 /// All times of the cell's operation, of all its measurements; `None` where none is known.
 pub(super) fn times(cell: &Cell<'_>, of_service: bool) -> Option<Histogram> {
     let classes = cell.measured().iter().flat_map(|one| &one.workload.classes);
-    let own = classes.filter(|class| cell.key.op == Ops::All || Ops::from(class.op) == cell.key.op);
+    let own = classes.filter(|class| match cell.key.op {
+        Ops::All => class.op != Op::Flush,
+        one => Ops::from(class.op) == one,
+    });
     let times = own.filter_map(|class| match &class.service {
         Some(service) if of_service => service.to_stats(),
         _ => class.response.to_stats(),

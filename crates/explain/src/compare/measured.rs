@@ -4,7 +4,7 @@
 //! depend on each other.
 
 use record::names::series;
-use record::{Metric, OpSummary, Ops, Point, RUN_TO_RUN, WorkloadResult};
+use record::{Metric, Op, OpSummary, Ops, Point, RUN_TO_RUN, WorkloadResult};
 use stats::difference::{BATCHES_LEAST, Estimate};
 
 /// Quantiles that are always compared where there were requests enough.
@@ -148,7 +148,11 @@ impl Measured<'_> {
     fn is_ours(&self, series: &record::Series, ending: &str) -> bool {
         let own = series.workload.as_deref() == Some(self.workload.name.as_str());
         let op = series.name.strip_suffix(ending);
-        own && op.is_some_and(|op| self.summary.op == Ops::All || op == self.summary.op.name())
+        let is_counted = |op: &str| match self.summary.op {
+            Ops::All => op != Op::Flush.name(),
+            Ops::One(own) => op == own.name(),
+        };
+        own && op.is_some_and(is_counted)
     }
 }
 

@@ -23,6 +23,7 @@ mod pivot;
 mod search;
 mod settings;
 mod shifts;
+mod spans;
 mod strata;
 mod stretches;
 
@@ -78,6 +79,7 @@ pub fn compare(by: Option<&str>, groups: &[Group<'_>], margin: f64) -> Compariso
     let of_strata = strata.note(groups).into_iter().chain(strata.note_of_loads());
     comparison.notes = of_strata.chain(notes(groups, &comparison.rows)).collect();
     comparison.notes.extend(same_runs(groups));
+    comparison.notes.extend(spans::note(groups, &cells));
     comparison.notes.extend(offered::missed(&comparison, &cells));
     comparison.notes.extend(too_short(&comparison, &cells));
     comparison.notes.extend(changing(&comparison, groups, &cells));

@@ -3,7 +3,7 @@
 //!
 //! The median of the stretches lies between their least and their greatest figure, whatever their distribution (sign test).
 
-use record::{Metric, Ops, ResponseMap, response_map};
+use record::{Metric, Op, Ops, ResponseMap, response_map};
 use stats::exceedance::binomial_bounds;
 
 use super::cells::Cell;
@@ -64,8 +64,8 @@ pub(super) fn range(cell: &Cell<'_>, metric: Metric) -> Option<Range> {
 
 /// The times of the cell's requests by stretch; `None` where those of other operations are among them.
 fn map<'a>(one: &Measured<'a>) -> Option<&'a ResponseMap> {
-    let ops = one.workload.summary.iter().filter(|summary| summary.op != Ops::All).count();
-    let is_alone = one.summary.op == Ops::All || ops <= 1;
+    let flushes = one.workload.each_op().any(|summary| summary.op == Ops::One(Op::Flush));
+    let is_alone = one.summary.op == Ops::All && !flushes || one.workload.each_op().count() <= 1;
     one.workload.responses_over_time.as_ref().filter(|map| is_alone && map.is_known())
 }
 

@@ -241,7 +241,7 @@ fn kept(workload: &WorkloadResult, share: f64) -> Option<OpsPerSecond> {
     let Pace::Open(schedule) = workload.spec.pace else { return None };
     let slots = f64::from(workload.spec.depth) * f64::from(workload.spec.workers);
     let rate = schedule.mean_rate();
-    let is_reached = workload.total().is_some_and(|all| all.ops_per_s.value >= REACHED * share * rate.get());
+    let is_reached = workload.set_rate().is_some_and(|(all, set)| all.value >= REACHED * share * set);
     let all_issued = workload.dropped + workload.not_issued == 0 && !workload.gave_up;
     (is_reached && all_issued && workload.mean_in_flight < HALF * slots).then_some(rate)
 }

@@ -506,8 +506,8 @@ fn figure_told(comparison: &Comparison, row: &Compared) -> String {
     };
     let range = match (row.value_low, row.value_high) {
         (Some(low), Some(high)) => format!("95 % CI {} to {}", shown(low), shown(high)),
-        (Some(low), None) => format!("no less than {}", shown(low)),
-        (None, Some(high)) => format!("no more than {}", shown(high)),
+        (Some(low), None) => format!("95 % lower bound {}", shown(low)),
+        (None, Some(high)) => format!("95 % upper bound {}", shown(high)),
         (None, None) => "no 95 % CI: measure longer".into(),
     };
     let side = comparison.sides.get(row.side as usize).map_or("", |side| &side.name);

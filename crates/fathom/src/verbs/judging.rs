@@ -221,10 +221,10 @@ impl Judging {
             }
             several => {
                 let violated = several.iter().filter(|(verdict, ..)| *verdict == Verdict::Violated).count();
-                let inconclusive = several.len() - violated;
-                terminal::say_sentence(&format!(
-                    "besides, {violated} violated and {inconclusive} inconclusive"
-                ));
+                let counts = [(violated, "violated"), (several.len() - violated, "inconclusive")];
+                let told = counts.iter().filter(|(count, _)| *count > 0);
+                let told: Vec<String> = told.map(|(count, word)| format!("{count} {word}")).collect();
+                terminal::say_sentence(&format!("besides, {}", told.join(" and ")));
             }
         }
     }

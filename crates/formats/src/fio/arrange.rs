@@ -63,7 +63,6 @@ pub(super) fn arrange(jobs: &[Job], name: &str, origin: &str, salt: u32) -> Resu
                 *member = verify::only(&jobs[member.job], member)?;
             }
         }
-        let first = &jobs[phase[0]];
         check_flows(jobs, &phase)?;
         let times = Times::of(jobs, &phase);
         if times.pause_ns > 0 {
@@ -85,19 +84,19 @@ pub(super) fn arrange(jobs: &[Job], name: &str, origin: &str, salt: u32) -> Resu
         }
         let readers = preread_members(jobs, &members)?;
         if !readers.is_empty() {
-            let name = format!("{}, read before", phase_name(first, number));
+            let name = format!("{}, read before", phase_name(jobs, &phase, number));
             plan.phase(Keys::named(&braced(&name)));
             write_members(&mut plan, &readers);
             phases.push(Vec::new());
         }
         let reported = report(jobs, &phase, &members, &mut group, number);
         super::times::tell_ramps(jobs, &mut members, &reported);
-        write_phase(&mut plan, first, number, times, &members);
+        write_phase(&mut plan, phase_name(jobs, &phase, number), times, &members);
         phases.push(reported);
         members.retain(|member| !jobs[member.job].creates_only);
         let readers = verify::read_back(jobs, &members)?;
         if !readers.is_empty() {
-            let name = format!("{}, read back", phase_name(first, number));
+            let name = format!("{}, read back", phase_name(jobs, &phase, number));
             plan.phase(Keys::named(&braced(&name)));
             write_members(&mut plan, &readers);
             phases.push(Vec::new());
@@ -331,9 +330,9 @@ fn preread_members(jobs: &[Job], members: &[Member]) -> Result<Vec<Member>, Refu
     Ok(readers)
 }
 
-fn write_phase(plan: &mut PlanText, first: &Job, number: usize, times: Times, members: &[Member]) {
+fn write_phase(plan: &mut PlanText, name: String, times: Times, members: &[Member]) {
     let ramp = (times.ramp_ns > 0).then_some(Nanos::new(times.ramp_ns));
-    let keys = Keys::named(&braced(&phase_name(first, number)));
+    let keys = Keys::named(&braced(&name));
     plan.phase(keys.maybe("run", times.run_ns.map(Nanos::new)).maybe("warmup", ramp));
     write_members(plan, members);
 }
@@ -344,9 +343,21 @@ fn write_members(plan: &mut PlanText, members: &[Member]) {
     }
 }
 
-/// Numbered, because names stand once and those of fio's jobs may come again.
-fn phase_name(first: &Job, number: usize) -> String {
-    format!("{}: {}", number + 1, first.name)
+/// So many jobs have their names in that of their phase.
+const NAMED: usize = 3;
+
+/// `1: readers + writers`. Numbered, because names stand once and those of fio's jobs may come again.
+fn phase_name(jobs: &[Job], phase: &[usize], number: usize) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for index in phase {
+        if !names.contains(&jobs[*index].name.as_str()) {
+            names.push(&jobs[*index].name);
+        }
+    }
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let and = if more > 0 { format!(" + {more} more") } else { String::new() };
+    format!("{}: {}{and}", number + 1, names.join(" + "))
 }
 
 fn report(
@@ -359,7 +370,8 @@ fn report(
     let mut reported: Vec<Reported> = Vec::new();
     for (position, index) in phase.iter().enumerate() {
         let job = &jobs[*index];
-        let begins = if position == 0 { number > 0 } else { job.new_group };
+        // A stonewall begins a group; that a job waits for another one does not.
+        let begins = job.new_group || position == 0 && number > 0 && job.waits;
         *group += u32::from(begins);
         for member in members.iter().filter(|member| member.job == *index) {
             match reported.last_mut() {

@@ -80,8 +80,20 @@ fn fathom(run: &Run, report: &Report) -> Json {
         entry("version", Json::Text(run.tool.version.clone())),
         entry("run", Json::Text(run.id.clone())),
         entry("notes", texts(&mut report.notes.iter().cloned())),
-        entry("findings", texts(&mut run.findings.iter().map(|finding| finding.sentence.clone()))),
+        entry("findings", texts(&mut run.findings.iter().map(|finding| told(run, finding)))),
     ])
+}
+
+/// The sentence of a finding, behind the names of the jobs that it is about where it is not about the run.
+fn told(run: &Run, finding: &record::Finding) -> String {
+    let about = finding.point.and_then(|index| run.points.iter().find(|point| point.index == index));
+    match about {
+        Some(point) => {
+            let jobs: Vec<&str> = point.workloads.iter().map(|workload| workload.name.as_str()).collect();
+            format!("{}: {}", jobs.join(", "), finding.sentence)
+        }
+        None => finding.sentence.clone(),
+    }
 }
 
 fn entry(key: &str, value: Json) -> (String, Json) {

@@ -163,7 +163,10 @@ const TABLE: &[Row] = &[
     ),
     flags("file_append"),
     noted("fallocate", "files are written out before they are read, never only allocated"),
-    noted("fadvise_hint=fadvise", "no advice is given: the kernel finds out itself how a file is read"),
+    noted(
+        "fadvise_hint=fadvise",
+        "mmap advises by the pattern, as fio does; of other engines the kernel finds out itself how a file is read",
+    ),
     supported("write_hint"),
     flags("pre_read"),
     noted("allow_mounted_write", "what may be written on is decided by --destroy, whatever the job says"),

@@ -302,7 +302,7 @@ const CASES: &[(u8, &str, &str, Want)] = &[
         Refused("all requests are polled for"),
     ),
     (40, "ioengine=io_uring\nhipri=1\ndirect=1", "hipri_percentage=100", Same),
-    (40, "rw=randread", "fadvise_hint=1", Notes("no advice is given")),
+    (40, "rw=randread", "fadvise_hint=1", Notes("mmap advises by the pattern")),
     (40, "ioengine=io_uring", "nowait=1", Has(&["nowait = true"])),
     (40, "ioengine=io_uring", "uncached=1", Has(&["uncached = true"])),
     (40, "ioengine=io_uring", "cmdprio_percentage=10", Has(&["request_priority = \"10% of reads rt/0\""])),

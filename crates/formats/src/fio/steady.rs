@@ -98,7 +98,7 @@ impl Attained {
         Attained { rule, criterion, iops: of(&iops), bytes: of(&bytes) }
     }
 
-    /// `iops_slope:10.000000%`.
+    /// The option as it was given: `iops_slope:10.000000%`.
     pub(super) fn name(&self) -> String {
         let figure = match self.rule.figure {
             SteadyFigure::Iops => "iops",
@@ -117,5 +117,17 @@ impl Attained {
     pub(super) fn value(&self) -> String {
         let unit = if matches!(self.rule.limit, SteadyLimit::Part(_)) { "%" } else { "" };
         format!("{:.6}{unit}", self.criterion.value)
+    }
+
+    /// The same as fio's text has it: `iops mean dev=2.891%`, `bw slope=-12.000`.
+    pub(super) fn criterion_text(&self) -> String {
+        let figure = match self.rule.figure {
+            SteadyFigure::Iops => "iops",
+            SteadyFigure::Throughput => "bw",
+            SteadyFigure::Latency => "lat",
+        };
+        let measure = if self.rule.measure == SteadyMeasure::Slope { "slope" } else { "mean dev" };
+        let unit = if matches!(self.rule.limit, SteadyLimit::Part(_)) { "%" } else { "" };
+        format!("{figure} {measure}={:.3}{unit}", self.criterion.value)
     }
 }

@@ -144,14 +144,15 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
     }
     if let Some(steady) = &entry.steady {
         let attained = if steady.criterion.is_met { "yes" } else { "no" };
-        let (name, value) = (steady.name(), steady.value());
         let mean = |all: &[f64]| truncated::<u64>(all.iter().sum::<f64>() / all.len().max(1) as f64);
         let (bytes, iops) = (mean(&steady.bytes), mean(&steady.iops));
         let [own, other] = entry.base.thousands().map(|thousand| short(bytes, 4, thousand, "B"));
         let bandwidth = format!("{own}/s ({other}/s)");
         let _ = writeln!(
             text,
-            "  steadystate  : attained={attained}, bw={bandwidth}, iops={iops}, {name}: {value}"
+            "  steadystate  : attained={attained}, bw={bandwidth}, iops={}, {}",
+            short(iops, 4, 1000, ""),
+            steady.criterion_text()
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags};
 use units::convert::narrow;
 use workload::{Errno, Op, Outcome, Request};
 
@@ -27,14 +27,18 @@ pub struct Mmap {
 }
 
 impl Mmap {
-    /// Maps every file whole, writable only if `writes`.
+    /// Maps every file whole, writable only if `writes`, and tells the kernel whether it is read at random, so that a fault
+    /// reads nothing around its page, or in order: what fio does. Without that a fault brings the pages around it as well,
+    /// and random reads are answered by what others brought.
     pub fn new(
         clock: Clock,
         files: Arc<OpenFiles>,
         payload: Payload,
         writes: bool,
+        is_random: bool,
     ) -> Result<AtOnce<Mmap>, EngineError> {
-        let mappings = files.0.iter().map(|open| map(open, writes)).collect::<Result<_, _>>()?;
+        let advice = if is_random { Advice::Random } else { Advice::Sequential };
+        let mappings = files.0.iter().map(|open| map(open, writes, advice)).collect::<Result<_, _>>()?;
         Ok(AtOnce::new(clock, payload, Mmap { files, mappings }))
     }
 }
@@ -71,7 +75,7 @@ impl Carrier for Mmap {
     }
 }
 
-fn map(open: &super::OpenFile, writes: bool) -> Result<Mapping, EngineError> {
+fn map(open: &super::OpenFile, writes: bool, advice: Advice) -> Result<Mapping, EngineError> {
     let system = |source| EngineError::System { call: "mmap", source };
     // A block device says 0 in stat; the end of the file is its size.
     let len = narrow::<usize>(
@@ -87,6 +91,9 @@ fn map(open: &super::OpenFile, writes: bool) -> Result<Mapping, EngineError> {
         unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, protection, MapFlags::SHARED, &open.file, 0) }
             .map_err(|errno| system(errno.into()))?;
     assert!((base as usize).is_multiple_of(4096), "a mapping must begin at a page");
+    // A kernel that takes no advice faults all the same.
+    // SAFETY: the range is the mapping made above; neither advice changes what it holds.
+    let _advised = unsafe { rustix::mm::madvise(base, len, advice) };
     match sigbus::guard(base as usize, len) {
         Some(guard) => Ok(Mapping { base: base.cast(), len, _guard: guard }),
         None => {
@@ -118,7 +125,7 @@ mod tests {
         let maps = || std::fs::read_to_string("/proc/self/maps").expect("every process has them");
         let is_mapped = || maps().lines().any(|line| line.ends_with(&own));
         let mut engine =
-            Mmap::new(Clock::start(), open(&file), payload(1, 1.0), false).expect("it is not empty");
+            Mmap::new(Clock::start(), open(&file), payload(1, 1.0), false, true).expect("it is not empty");
         assert!(is_mapped());
         let error = engine.reopen(open(&file)).expect_err("the mapping is of the first").to_string();
         assert!(error.contains("`reopen_every` needs io_uring or `depth = 1`"), "{error}");
@@ -131,5 +138,21 @@ mod tests {
         );
         drop(engine);
         assert!(!is_mapped());
+    }
+
+    #[test]
+    fn the_kernel_is_told_whether_a_mapping_is_read_at_random_or_in_order() {
+        let file = full_of(3);
+        let own = file.path().to_str().expect("it is text").to_owned();
+        // `rr` and `sr` of a mapping's flags: random and sequential read advice.
+        let flag = |is_random| {
+            let _engine = Mmap::new(Clock::start(), open(&file), payload(1, 1.0), false, is_random);
+            let maps = std::fs::read_to_string("/proc/self/smaps").expect("every process has them");
+            let ours = maps.lines().skip_while(|line| !line.ends_with(&own));
+            let flags =
+                ours.map(str::to_owned).find(|line| line.starts_with("VmFlags:")).expect("each has flags");
+            ["rr", "sr"].into_iter().find(|flag| flags.split_whitespace().any(|one| one == *flag))
+        };
+        assert_eq!((flag(true), flag(false)), (Some("rr"), Some("sr")));
     }
 }

@@ -166,9 +166,10 @@ impl Point {
             return None;
         }
         let load: f64 = self.workloads.iter().map(|workload| workload.mean_in_flight).sum();
-        let totals = || self.workloads.iter().filter_map(|workload| workload.total());
-        let rate: f64 = totals().map(|total| total.ops_per_s.value).sum();
-        let responses = totals().filter_map(|total| total.response.as_ref());
+        // A flush is in flight as others are.
+        let requests = || self.workloads.iter().flat_map(WorkloadResult::each_op);
+        let rate: f64 = requests().map(|one| one.ops_per_s.value).sum();
+        let responses = requests().filter_map(|one| one.response.as_ref());
         let (sum_ns, count) = responses.fold((0.0, 0.0), |(sum, count), response| {
             (sum + response.mean_ns * response.count as f64, count + response.count as f64)
         });

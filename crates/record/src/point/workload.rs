@@ -203,12 +203,20 @@ impl WorkloadResult {
         own.fold((0, 0), |sum, one| (sum.0 + one.ops, sum.1 + one.bytes))
     }
 
-    /// What came of the rate that the plan sets by a schedule or a cap, and that rate, in the same unit; `None` where it sets none.
+    /// What came of the rate that the plan sets by a schedule or a cap, and that rate, in the same unit; `None` where it sets
+    /// none. A flush takes the turn of a request.
     pub fn set_rate(&self) -> Option<(Figure, f64)> {
         let total = self.total()?;
+        let flushes = self.each_op().filter(|one| one.op != total.op && one.op == Ops::One(Op::Flush));
+        let flushes: f64 = flushes.map(|one| one.ops_per_s.value).sum();
+        let plus = |figure: Figure| Figure {
+            value: figure.value + flushes,
+            low: figure.low.map(|low| low + flushes),
+            high: figure.high.map(|high| high + flushes),
+        };
         match self.spec.pace {
-            Pace::Open(schedule) => Some((total.ops_per_s, schedule.mean_rate().get())),
-            Pace::Cap(most) => Some((total.ops_per_s, most.get())),
+            Pace::Open(schedule) => Some((plus(total.ops_per_s), schedule.mean_rate().get())),
+            Pace::Cap(most) => Some((plus(total.ops_per_s), most.get())),
             Pace::CapBytes(most) => Some((total.bytes_per_s, most.get())),
             _ => None,
         }
@@ -222,9 +230,14 @@ impl WorkloadResult {
         Some(figure.value >= REACHED * most || is_in_interval)
     }
 
-    /// The summary of all operations together.
+    /// The summary of all that reads, writes or trims; of flushes where there is nothing else.
     pub fn total(&self) -> Option<&OpSummary> {
         self.summary.first()
+    }
+
+    /// The summary of each operation, flushes among them.
+    pub fn each_op(&self) -> impl Iterator<Item = &OpSummary> {
+        self.summary.iter().filter(|summary| summary.op != Ops::All)
     }
 }
 
@@ -404,5 +417,24 @@ mod tests {
         workload.measured_ns = u64::MAX;
         let claimed = workload.whole_seconds(&series, " ops");
         assert_eq!((claimed.len(), &claimed[..measured.len()]), (1 << 22, &measured[..]));
+    }
+
+    #[test]
+    fn flushes_are_counted_in_no_rate_of_io_and_come_last() {
+        let stream = |op, per_s| Stream { op, size_bytes: 4096, per_s, median_ns: 100_000, spread: 0.1 };
+        let ops = |streams: &[Stream]| {
+            sample::workload("db", streams).summary.iter().map(|one| one.op).collect::<Vec<_>>()
+        };
+        let one = |op: Op| Ops::One(op);
+        let (reads, writes, flushes) = (stream("read", 500), stream("write", 1_000), stream("flush", 1_000));
+        assert_eq!(ops(&[flushes, writes]), [one(Op::Write), one(Op::Flush)]);
+        assert_eq!(ops(&[flushes, reads, writes]), [Ops::All, one(Op::Read), one(Op::Write), one(Op::Flush)]);
+        assert_eq!(ops(&[flushes]), [one(Op::Flush)]);
+        let load = sample::point(0, "p", vec![sample::workload("db", &[flushes, reads, writes])]);
+        assert_eq!(load.figure(crate::Metric::Iops), Some(1_500.0));
+        // Whatever is in flight is so by Little's law of all of them.
+        let all = load.load().expect("a closed loop");
+        assert!((all.load / (all.rate * all.response_s) - 1.0).abs() < 1e-9, "{all:?}");
+        assert!((all.rate - 2_500.0).abs() < 1e-9);
     }
 }

@@ -23,7 +23,7 @@ fn sentence(comparison: &Comparison, side: u32, rows: &[&Compared]) -> Option<St
     let (base, own) = (name_of(comparison, 0), name_of(comparison, side));
     if comparison.is_doubted(first) {
         return Some(format!(
-            "Overall: no verdict on {own} against {base}: one of them is no measurement of what it seems to be."
+            "Overall: no verdict on {own} against {base}: see `Not comparable` for what is in doubt."
         ));
     }
     if let Some(loads) = comparison.mixed() {

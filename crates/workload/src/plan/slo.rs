@@ -119,7 +119,10 @@ impl FromStr for Slo {
 
     fn from_str(text: &str) -> Result<Slo, PromiseError> {
         let wrong = |why: &str| PromiseError { text: text.trim().into(), why: why.into() };
-        let (left, limit) = text.split_once('<').ok_or_else(|| wrong("it has neither `<` nor `>`"))?;
+        let (left, limit) = text.split_once('<').ok_or_else(|| match text.contains('>') {
+            true => wrong("a search keeps a latency or errors below a limit: write p99<5ms or errors<0.1%; --from is the lowest rate"),
+            false => wrong("it has neither `<` nor `>`"),
+        })?;
         let limit = limit.strip_prefix('=').unwrap_or(limit).trim();
         let mut words: Vec<&str> = left.split_whitespace().collect();
         if words[..] == ["errors"] {

@@ -282,7 +282,8 @@ keys! {
     engine (Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "stdio", "fallocate", "ftruncate", "splice", "locked", "sg", "nvme", "null"]), "auto", "io_uring")
         [spec.engine.kind] _
         "`auto`: pread at depth 1, io_uring where it is allowed, otherwise pread with a thread for each \
-         request in flight. `stdio` gathers calls of a few bytes in user space, 4 KiB for each file, as a \
+         request in flight. `mmap` advises the kernel whether a file is read at random or in order (fio: \
+         `fadvise_hint`). `stdio` gathers calls of a few bytes in user space, 4 KiB for each file, as a \
          program in C does with putc. `fallocate` and `ftruncate` move no data: a write allocates its range, or \
          cuts the file where it would begin, in files alone. `splice` moves data through a pipe. `locked` \
          is pread and pwrite, each with its bytes locked (fcntl) for as long as it takes: reads share a lock, a write has it \
