@@ -3,8 +3,9 @@
 //! what the same load gets without it.
 
 use record::names::trial::{
-    ALIGNED, ALIKE, CHUNK, HEALTHY, MAPPING, MIRRORS, NO_BITMAP, NO_WORK, PARTIAL_WINDOW, PROTECTED,
-    READ_AHEAD, SETTINGS, SLC, SPARE_ROOM, TRANSFER, UNMIRRORED, WRITE_BACK,
+    ALIGNED, ALIKE, CHUNK, DRIVE_CACHE, DRIVE_READ_AHEAD, HEALTHY, MAPPING, MIRRORS, NO_BITMAP, NO_WORK,
+    PARTIAL_WINDOW, PROTECTED, QUEUEING, READ_AHEAD, SETTINGS, SLC, SMALL_CHUNK, SPARE_ROOM, TRANSFER,
+    UNMIRRORED, WRITE_BACK,
 };
 use record::{Finding, Point, PointKind, Run, Severity, Trial, WhatIf};
 
@@ -98,7 +99,10 @@ fn put_right(trial: &Trial, work: &str) -> String {
         ALIGNED => "with requests and LUNs that begin at stripes, chunks and mapping units".into(),
         NO_BITMAP => "without the write-intent bitmap (`raid.bitmap`)".into(),
         HEALTHY => format!("with {to} replaced and rebuilt"),
-        CHUNK => format!("with chunks of {to} (`raid.chunk`)"),
+        CHUNK | SMALL_CHUNK => format!("with chunks of {to} (`raid.chunk`)"),
+        QUEUEING => "with drives that choose among the commands that wait (`queue.window`)".into(),
+        DRIVE_READ_AHEAD => "with drives that read ahead (`buffer.read_ahead`)".into(),
+        DRIVE_CACHE => "with the drives' own write cache on (`buffer.write_back`)".into(),
         READ_AHEAD => "with sequential reads read ahead (`cache.prefetch.streams`)".into(),
         SPARE_ROOM => format!("with {to} of the flash as spare room (`over_provisioning`)"),
         PROTECTED => "with a cache that survives a loss of power (`cache.protected`)".into(),
@@ -140,6 +144,20 @@ pub(crate) fn remedy(trial: &Trial) -> String {
         NO_BITMAP => BITMAP_REMEDY,
         HEALTHY => return format!("Replace {}, and let the array rebuild.", trial.to),
         CHUNK => return format!("Use a chunk of {}, so that a request lies on one disk.", trial.to),
+        SMALL_CHUNK => {
+            return format!(
+                "Use a chunk of {}, so that what a stream has under way lies on all disks.",
+                trial.to
+            );
+        }
+        QUEUEING => {
+            "Switch command queueing on in the drives (NCQ, tagged queueing), or use drives that have it."
+        }
+        DRIVE_READ_AHEAD => "Switch read-ahead on in the drives (`hdparm -A1`, `sdparm --clear DRA`).",
+        DRIVE_CACHE => {
+            "Switch the write cache of the drives on (`hdparm -W1`, `sdparm --set WCE`), where what they hold may be lost with the power \
+             or is flushed."
+        }
         READ_AHEAD => "Switch read-ahead on.",
         SPARE_ROOM => {
             "Give the flash drives more spare room, so that they copy less before they erase: leave a part of them unwritten and \
@@ -259,6 +277,20 @@ mod tests {
                 "Let the hosts send 704 KiB at once",
             ),
             (MAPPING, "4 KiB", "with flash that maps 4 KiB as one", "Write whole mapping units"),
+            (
+                SMALL_CHUNK,
+                "64 KiB",
+                "with chunks of 64 KiB (`raid.chunk`)",
+                "Use a chunk of 64 KiB, so that what a stream",
+            ),
+            (QUEUEING, "", "with drives that choose among", "Switch command queueing on"),
+            (DRIVE_READ_AHEAD, "", "with drives that read ahead", "Switch read-ahead on in the drives"),
+            (
+                DRIVE_CACHE,
+                "",
+                "with the drives' own write cache on",
+                "Switch the write cache of the drives on",
+            ),
         ] {
             let one = Trial { to: to.into(), ..trial(change, 0.5) };
             let found = avoidable(&run(), &tried(vec![one])).expect("it gains");

@@ -149,8 +149,16 @@ pub mod trial {
     pub const MAPPING: &str = "mapping unit";
     /// Hosts send requests whole.
     pub const TRANSFER: &str = "max transfer";
+    /// Chunks so small that what a stream has under way lies on all disks.
+    pub const SMALL_CHUNK: &str = "smaller chunk";
+    /// Drives that choose among the commands that wait.
+    pub const QUEUEING: &str = "command queueing";
+    /// Drives that read on behind what was requested.
+    pub const DRIVE_READ_AHEAD: &str = "drive read-ahead";
+    /// Drives that acknowledge writes once these are in their own buffers.
+    pub const DRIVE_CACHE: &str = "drive write cache";
     /// What is put right rather than made faster or more.
-    pub const SETTINGS: [&str; 16] = [
+    pub const SETTINGS: [&str; 20] = [
         WRITE_BACK,
         ALIGNED,
         NO_WORK,
@@ -167,6 +175,10 @@ pub mod trial {
         SLC,
         MAPPING,
         TRANSFER,
+        SMALL_CHUNK,
+        QUEUEING,
+        DRIVE_READ_AHEAD,
+        DRIVE_CACHE,
     ];
 }
 

@@ -4,6 +4,9 @@
 
 use array::controller::CacheParams;
 use array::device::DeviceParams;
+use array::device::rotating::{
+    ContinuousRead, DriveCacheParams, DriveQueueParams, FastWrite, Order, RotatingParams,
+};
 use array::raid::{Geometry, Level, SetSpec};
 use array::sim::{SetTopology, Topology};
 use record::names::trial;
@@ -47,6 +50,14 @@ pub enum Setting {
     Mapping,
     /// Hosts send a request whole that writes a whole stripe.
     Transfer,
+    /// Chunks are so small that what a stream has under way lies on all disks of its set.
+    SmallChunk,
+    /// Drives choose among the commands that wait.
+    Queueing,
+    /// Drives read on behind what was requested.
+    DriveReadAhead,
+    /// Drives acknowledge writes once these are in their own buffers.
+    DriveCache,
 }
 
 /// Places of requests that are looked at for what they cross: all that there are of the usual sizes.
@@ -67,12 +78,18 @@ const LEAST_MAPPING: Bytes = Bytes::new(4096);
 /// More than any load writes.
 const NEVER_FULL: Bytes = Bytes::new(1 << 60);
 
+/// The smallest chunk that is tried.
+const LEAST_CHUNK: Bytes = Bytes::new(16 << 10);
+
+/// Commands that a drive with command queueing chooses among (Serial ATA: 32 tags).
+const TAGS: u32 = 32;
+
 /// Streams that a read-ahead tells apart where it is tried.
 const STREAMS: u32 = 16;
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 16] = [
+    pub const ALL: [Setting; 20] = [
         Setting::WriteBack,
         Setting::Aligned,
         Setting::NoWork,
@@ -89,6 +106,10 @@ impl Setting {
         Setting::Slc,
         Setting::Mapping,
         Setting::Transfer,
+        Setting::SmallChunk,
+        Setting::Queueing,
+        Setting::DriveReadAhead,
+        Setting::DriveCache,
     ];
 
     /// As a trial calls it.
@@ -110,6 +131,10 @@ impl Setting {
             Setting::Slc => trial::SLC,
             Setting::Mapping => trial::MAPPING,
             Setting::Transfer => trial::TRANSFER,
+            Setting::SmallChunk => trial::SMALL_CHUNK,
+            Setting::Queueing => trial::QUEUEING,
+            Setting::DriveReadAhead => trial::DRIVE_READ_AHEAD,
+            Setting::DriveCache => trial::DRIVE_CACHE,
         }
     }
 
@@ -121,6 +146,7 @@ impl Setting {
             Setting::Mapping => least_mapping(point).to_string(),
             Setting::Transfer => longest_write(point).to_string(),
             Setting::Chunk => chunk_for(point).to_string(),
+            Setting::SmallChunk => small_chunk(point, topology).unwrap_or_default().to_string(),
             Setting::SpareRoom => format!("{:.0} %", SPARE * 100.0),
             Setting::PartialWindow => {
                 let cache = topology.controller.cache.as_ref();
@@ -183,10 +209,39 @@ impl Setting {
                 let most = topology.host.max_transfer;
                 !most.is_zero() && longest > most && topology.sets.iter().any(is_cut)
             }
+            Setting::SmallChunk => small_chunk(point, topology).is_some(),
+            Setting::Queueing | Setting::DriveReadAhead | Setting::DriveCache => {
+                self.is_in_drives(point, topology)
+            }
             Setting::Mapping => {
                 let least = least_mapping(point);
                 let is_coarse = |model: &DeviceParams| matches!(model, DeviceParams::Flash(flash) if flash.mapping > least);
                 topology.models.iter().any(is_coarse) && loads().any(writes_about)
+            }
+        }
+    }
+
+    /// Whether the load of `point` may pay for what all rotating drives of some model can do and do not.
+    fn is_in_drives(self, point: &Point, topology: &Topology) -> bool {
+        let loads = || point.workloads().iter().filter(|workload| workload.tree.is_none());
+        let are_some = |is_off: fn(&RotatingParams) -> bool| rotating(topology).any(is_off);
+        match self {
+            Setting::Queueing => {
+                let slots: u64 = loads().map(|one| u64::from(one.depth) * u64::from(one.workers)).sum();
+                are_some(|drive| drive.queue.window <= 1) && loads().any(goes_about) && slots > 1
+            }
+            Setting::DriveReadAhead => {
+                let is_stream = |one: &Workload| one.pattern == Pattern::Sequential && reads(one);
+                are_some(|drive| drive.cache.as_ref().is_some_and(reads_no_further)) && loads().any(is_stream)
+            }
+            _ => {
+                debug_assert_eq!(self, Setting::DriveCache, "others are of no rotating drive");
+                let is_off = |cache: &DriveCacheParams| cache.fast_write == FastWrite::None;
+                // An array with a protected cache keeps those of its drives off, so that nothing is lost with the power.
+                let keeps_off = topology.controller.cache.as_ref().is_some_and(|cache| cache.protected);
+                let are_off = rotating(topology).any(|drive| drive.cache.as_ref().is_some_and(is_off));
+                // What is synced is not to be lost with what the drives hold.
+                !keeps_off && are_off && loads().any(writes) && !loads().any(is_synced)
             }
         }
     }
@@ -213,6 +268,17 @@ impl Setting {
             Setting::Unmirrored => cache.into_iter().for_each(|cache| cache.mirrored = false),
             Setting::SpareRoom | Setting::Alike | Setting::Slc | Setting::Mapping => {
                 self.apply_to_disks(topology, point);
+            }
+            Setting::Queueing | Setting::DriveReadAhead | Setting::DriveCache => {
+                self.apply_to_drives(topology);
+            }
+            Setting::SmallChunk => {
+                let chunk = small_chunk(point, topology);
+                let sectors = chunk.map(|chunk| Sectors(chunk.get() / SECTOR_BYTES));
+                change_sets(topology, |set, spec| {
+                    let chunk = sectors.filter(|_| is_striped(set))?;
+                    Some(SetSpec { chunk: spec.chunk.min(chunk), ..spec })
+                });
             }
             Setting::Protected => cache.into_iter().for_each(|cache| cache.protected = true),
             Setting::PartialWindow => {
@@ -251,6 +317,29 @@ impl Setting {
         }
     }
 
+    /// Switches on what all rotating drives can do and do not.
+    fn apply_to_drives(self, topology: &mut Topology) {
+        for model in &mut topology.models {
+            let DeviceParams::Rotating(drive) = model else { continue };
+            match (self, &mut drive.cache) {
+                (Setting::Queueing, _) if drive.queue.window <= 1 => {
+                    drive.queue =
+                        DriveQueueParams { order: Order::Sptf, window: TAGS, overlap: true, ..drive.queue };
+                }
+                (Setting::DriveReadAhead, Some(cache)) if reads_no_further(cache) => {
+                    cache.read_ahead = cache.segment;
+                    if cache.continuous_read == ContinuousRead::None {
+                        cache.continuous_read = ContinuousRead::Segment;
+                    }
+                }
+                (Setting::DriveCache, Some(cache)) if cache.fast_write == FastWrite::None => {
+                    cache.fast_write = FastWrite::All;
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Puts it right in `point` of a plan for an array whose row of stripes is `row`; whether the point stays.
     pub fn apply_to(self, point: &mut Point, index: usize, row: Bytes) -> bool {
         match (self, &mut point.task) {
@@ -262,6 +351,43 @@ impl Setting {
             _ => true,
         }
     }
+}
+
+/// The models of rotating drives.
+fn rotating(topology: &Topology) -> impl Iterator<Item = &RotatingParams> {
+    topology.models.iter().filter_map(|model| match model {
+        DeviceParams::Rotating(drive) => Some(drive),
+        _ => None,
+    })
+}
+
+fn reads_no_further(cache: &DriveCacheParams) -> bool {
+    cache.continuous_read == ContinuousRead::None || cache.read_ahead.0 == 0
+}
+
+/// The chunk of which what the streams of `point` have under way, requests and what is read ahead of them, covers all data disks of a
+/// set; `None` where it does not read in order, and where no chunk holds all of it.
+fn small_chunk(point: &Point, topology: &Topology) -> Option<Bytes> {
+    let mut loads = point.workloads().iter().filter(|one| one.tree.is_none()).peekable();
+    loads.peek()?;
+    let prefetch = topology.controller.cache.as_ref().filter(|cache| cache.prefetch.streams > 0);
+    let ahead = prefetch.map_or(0, |cache| cache.prefetch.max.get());
+    let of_one = |one: &Workload| {
+        let requested = one.sizes.largest().get() * u64::from(one.depth);
+        (one.pattern == Pattern::Sequential && reads(one))
+            .then(|| requested.max(ahead) * u64::from(one.workers))
+    };
+    let under_way: u64 = loads.map(of_one).sum::<Option<u64>>()?;
+    let sets = topology.sets.iter().filter(|set| is_striped(set));
+    let least = |set: &SetTopology| {
+        let disks = (set.geometry.full_row().0 / set.geometry.spec().chunk.0.max(1)).max(1);
+        let share = (under_way / disks).max(LEAST_CHUNK.get());
+        // The next lower power of two.
+        let chunk = Bytes::new(1 << share.ilog2());
+        // What lies on several disks keeps several at work.
+        (chunk_of(set).get() >= under_way && under_way >= 2 * chunk.get()).then_some(chunk)
+    };
+    sets.filter_map(least).min()
 }
 
 /// `disk 3`, `disks 3, 4`.
@@ -305,6 +431,11 @@ fn longest_write(point: &Point) -> Bytes {
 
 fn writes_about(workload: &Workload) -> bool {
     writes(workload) && workload.pattern != Pattern::Sequential
+}
+
+/// Whether it goes from place to place.
+fn goes_about(workload: &Workload) -> bool {
+    workload.pattern != Pattern::Sequential
 }
 
 fn writes(workload: &Workload) -> bool {
@@ -551,8 +682,26 @@ mod tests {
         let flash = "array:ssd-1?drive=s3700-800&devices.with.flash.over_provisioning=0.06";
         assert_eq!(of(&writes, flash), [Setting::SpareRoom]);
         assert_eq!(of(&reads, flash), []);
-        assert_eq!(of(&writes, "array:ix4-200d"), [Setting::PartialWindow, Setting::Mirrors]);
+        let nas = [Setting::PartialWindow, Setting::Mirrors, Setting::DriveCache];
+        assert_eq!(of(&writes, "array:ix4-200d"), nas);
         assert_eq!(of(&writes, "array:md3000?raid=10"), []);
+        let off = "array:md3000?raid=10&devices.with.rotating.queue.window=1";
+        assert_eq!(of(&random("size = \"8KiB\"\ndepth = 8"), off), [Setting::Queueing]);
+        assert_eq!(of(&reads, off), [], "one request is no choice");
+        let alone = "array:md3000?raid=10&devices.with.rotating.buffer.read_ahead=0B";
+        assert_eq!((of(stream, alone), of(&reads, alone)), (vec![Setting::DriveReadAhead], vec![]));
+        let streams =
+            "name = \"t\"\n[[phase]]\nrun = \"1s\"\npattern = \"sequential\"\nsize = \"1MiB\"\ndepth = 4\n";
+        let large = "array:wd-red-raid5-4?raid=0&disks=4&raid.chunk=8MiB";
+        assert_eq!(of(streams, large), [Setting::SmallChunk]);
+        assert_eq!(
+            of(streams, "array:wd-red-raid5-4?raid=0&disks=4&raid.chunk=2MiB"),
+            [],
+            "it lies on several disks"
+        );
+        let on = "array:px6-300d?devices.with.rotating.buffer.write_back=true";
+        assert_eq!(of(&writes, on), nas[..2]);
+        assert_eq!(of(&writes, &on.replace("true", "false")), nas);
         let synced = random("size = \"4KiB\"\nreads = 0\nsync = \"dsync\"");
         assert_eq!(of(&synced, "array:md3000?raid=10&cache.protected=false"), [Setting::Protected]);
         assert_eq!(of(&writes, "array:md3000?raid=10&luns=2&controllers=1"), [Setting::Unmirrored]);

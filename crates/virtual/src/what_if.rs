@@ -129,6 +129,10 @@ impl Parts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Nothing,
+    /// The same again: all parts next to nothing faster, so that whatever follows from chance is another chance.
+    Again,
+    /// Nothing but a warm-up after which a write-intent bitmap has its steady state.
+    WarmedUp,
     Faster(Resource),
     /// Parts that are saturated side by side, by their places in [`Resource::ALL`].
     Together(Parts),
@@ -154,10 +158,29 @@ impl Change {
                 topology.host.lun_depth = topology.host.lun_depth.max(1).saturating_mul(DEEPER);
             }
             Change::PutRight(setting) => setting.apply(topology, point),
-            Change::Nothing | Change::Deeper => {}
+            Change::Again => Resource::ALL.into_iter().for_each(|part| part.speed_up(topology, AGAIN)),
+            Change::Nothing | Change::WarmedUp | Change::Deeper => {}
         }
     }
+
+    /// What it is held against: the array as it is, for a bitmap after its own warm-up.
+    fn base(self) -> Change {
+        if self == Change::PutRight(Setting::NoBitmap) { Change::WarmedUp } else { Change::Nothing }
+    }
+
+    /// The warm-up that it takes at least.
+    fn warmup(self) -> Option<Nanos> {
+        let is_of_bitmap = [Change::WarmedUp, Change::PutRight(Setting::NoBitmap)].contains(&self);
+        is_of_bitmap.then_some(BITMAP_SETTLES)
+    }
 }
+
+/// So many times as fast is the same again.
+const AGAIN: f64 = 1.000_1;
+
+/// Until then a load sets bits of a write-intent bitmap that would be set: bits are cleared five to ten seconds after the last write to
+/// their regions (md/bitmap.c: `daemon_sleep`, 5 s).
+const BITMAP_SETTLES: Nanos = Nanos::from_secs(15);
 
 /// What one trial gave.
 #[derive(Clone, Copy, Debug)]
@@ -188,8 +211,7 @@ pub fn what_if(
     alter(study, &mut topology);
     let parts = Resource::ALL.into_iter().filter(|one| one.is_in(&topology)).map(Change::Faster);
     let deeper = is_closed(load).then_some(Change::Deeper);
-    let settings = Setting::ALL.into_iter().filter(|one| one.is_in(study.plan, point, &topology));
-    let settings = settings.map(Change::PutRight);
+    let settings = settings_of(study, point, &topology);
     let changes: Vec<Change> = parts.chain(deeper).chain(wider(load, &topology)).chain(settings).collect();
     tried(study, &point.name, &changes, library, stop)
 }
@@ -206,12 +228,25 @@ pub fn put_right(
     let point = point.ok_or(WhatIfError::NoLoad(study.index))?;
     let mut topology = spec::array(library, study.address).map_err(ModelError::from)?.topology;
     alter(&study, &mut topology);
-    let settings = Setting::ALL.into_iter().filter(|one| one.is_in(study.plan, point, &topology));
-    let changes: Vec<Change> = settings.map(Change::PutRight).collect();
+    let changes: Vec<Change> = settings_of(&study, point, &topology).collect();
     if changes.is_empty() {
         return Ok(None);
     }
     tried(&study, &point.name, &changes, library, stop).map(Some)
+}
+
+/// What the load of `point` may pay for; a bitmap where what it has to be tried after is no more than [`BITMAP_FILLS`] requests.
+fn settings_of<'s>(
+    study: &'s Study<'_>,
+    point: &'s Planned,
+    topology: &'s Topology,
+) -> impl Iterator<Item = Change> + 's {
+    let settings = Setting::ALL.into_iter().filter(|one| one.is_in(study.plan, point, topology));
+    let warms_up = point.workloads().iter().map(|one| one.stop.warmup).max().unwrap_or(Nanos::ZERO);
+    settings.map(Change::PutRight).filter(move |change| {
+        let longer = change.warmup().filter(|own| *own > warms_up);
+        longer.is_none_or(|own| study.recorded.value * own.as_secs_f64() <= BITMAP_FILLS)
+    })
 }
 
 /// The same [`SETTLE_TIMES`] as fast with [`SETTLE_SEEDS`] seeds, whatever `study` says of both; where `is_settled` says
@@ -255,52 +290,32 @@ fn tried(
     library: &(dyn Source + Sync),
     stop: &Arc<AtomicBool>,
 ) -> Result<WhatIf, WhatIfError> {
-    let changes: Vec<Change> = std::iter::once(Change::Nothing).chain(changes.iter().copied()).collect();
+    let warmed = changes.iter().any(|change| change.base() == Change::WarmedUp).then_some(Change::WarmedUp);
+    let bases = [Change::Nothing, Change::Again].into_iter().chain(warmed);
+    let changes: Vec<Change> = bases.chain(changes.iter().copied()).collect();
     assert!(study.seeds >= 2, "a noise floor takes two seeds");
     assert!(study.times > 1.0, "a part is made faster");
     let (changes, figures) = with_both(study, changes, library, stop)?;
     assert_eq!(figures.len(), changes.len(), "each change is tried");
-    let (unchanged, changed) = figures.split_first().ok_or(WhatIfError::NoFigure)?;
+    let of = |change: Change| changes.iter().position(|one| *one == change).and_then(|at| figures.get(at));
+    let unchanged = of(Change::Nothing).ok_or(WhatIfError::NoFigure)?;
+    let again = of(Change::Again).ok_or(WhatIfError::NoFigure)?;
     let first = unchanged.first().ok_or(WhatIfError::NoFigure)?;
     let seeds = unchanged.len();
-    let floor = |values: &[f64]| Noise::of([values]).map(|noise| noise.floor(seeds, seeds));
-    let ops = |figures: &[Figures]| figures.iter().map(|one| one.ops_per_s).collect::<Vec<_>>();
-    let p99 = |figures: &[Figures]| figures.iter().map(|one| one.p99_ns).collect::<Option<Vec<_>>>();
-    let floor_ops = floor(&ops(unchanged)).ok_or(WhatIfError::NoFigure)?;
-    let floor_p99 = p99(unchanged).and_then(|values| floor(&values)).map(|floor| floor.max(BUCKET));
-    let to = |change: Change| -> Result<String, WhatIfError> {
-        let Change::PutRight(setting) = change else { return Ok(String::new()) };
-        let mut topology = spec::array(library, study.address).map_err(ModelError::from)?.topology;
-        alter(study, &mut topology);
-        Ok(study.planned().map_or_else(String::new, |point| setting.to(point, &topology)))
-    };
+    let floor_ops = floor(&ops(unchanged), &ops(again)).ok_or(WhatIfError::NoFigure)?;
+    let floor_p99 = p99(unchanged).zip(p99(again)).and_then(|(one, other)| floor(&one, &other));
+    let floor_p99 = floor_p99.map(|floor| floor.max(BUCKET));
+    let is_base = |change: Change| [Change::Nothing, Change::Again, Change::WarmedUp].contains(&change);
     let mut trials = Vec::new();
-    for (change, figures) in changes[1..].iter().zip(changed) {
-        // What the array or the plan has no room for.
-        if figures.len() < seeds {
-            continue;
-        }
+    for (change, figures) in changes.iter().zip(&figures).filter(|(change, _)| !is_base(**change)) {
+        let base = of(change.base()).ok_or(WhatIfError::NoFigure)?;
         // A larger cache that is still filling takes more of the window, and nothing of the rate that lasts.
-        if *change == Change::Faster(Resource::Cache) && figures.iter().any(|one| one.is_filling) {
-            continue;
+        let is_of_window =
+            *change == Change::Faster(Resource::Cache) && figures.iter().any(|one| one.is_filling);
+        // What the array or the plan has no room for has no figures.
+        if figures.len() == seeds && !is_of_window {
+            trials.push(trial(study, library, *change, (base, figures), (floor_ops, floor_p99))?);
         }
-        let of_p99 = || effect(&p99(unchanged)?, &p99(figures)?, floor_p99?);
-        trials.push(Trial {
-            change: name(*change),
-            to: to(*change)?,
-            times: match change {
-                Change::Faster(_) | Change::Together(_) => study.times,
-                Change::PutRight(_) => 1.0,
-                _ => f64::from(DEEPER),
-            },
-            ops: effect(&ops(unchanged), &ops(figures), floor_ops).ok_or(WhatIfError::NoFigure)?,
-            p99: of_p99(),
-            operations: first
-                .operations
-                .zip(figures.first().and_then(|one| one.operations))
-                .map(<[f64; 2]>::from),
-            is_filling: figures.iter().any(|one| one.is_filling),
-        });
     }
     debug_assert!(trials.len() < changes.len(), "no change has two trials");
     trials.sort_by(|one, other| worth(other).total_cmp(&worth(one)));
@@ -317,6 +332,47 @@ fn tried(
         floor_p99,
         trials,
     })
+}
+
+/// What `change` brings by the figures of both, beside what repeated runs differ by in rate and percentile.
+fn trial(
+    study: &Study<'_>,
+    library: &(dyn Source + Sync),
+    change: Change,
+    (base, figures): (&[Figures], &[Figures]),
+    (floor_ops, floor_p99): (f64, Option<f64>),
+) -> Result<Trial, WhatIfError> {
+    let operations = |of: &[Figures]| of.first().and_then(|one| one.operations);
+    let of_p99 = || effect(&p99(base)?, &p99(figures)?, floor_p99?);
+    Ok(Trial {
+        change: name(change),
+        to: to(study, library, change)?,
+        times: match change {
+            Change::Faster(_) | Change::Together(_) => study.times,
+            Change::PutRight(_) => 1.0,
+            _ => f64::from(DEEPER),
+        },
+        ops: effect(&ops(base), &ops(figures), floor_ops).ok_or(WhatIfError::NoFigure)?,
+        p99: of_p99(),
+        operations: operations(base).zip(operations(figures)).map(<[f64; 2]>::from),
+        is_filling: figures.iter().any(|one| one.is_filling),
+    })
+}
+
+/// To what `change` puts a setting right; empty where it puts none.
+fn to(study: &Study<'_>, library: &(dyn Source + Sync), change: Change) -> Result<String, WhatIfError> {
+    let Change::PutRight(setting) = change else { return Ok(String::new()) };
+    let mut topology = spec::array(library, study.address).map_err(ModelError::from)?.topology;
+    alter(study, &mut topology);
+    Ok(study.planned().map_or_else(String::new, |point| setting.to(point, &topology)))
+}
+
+fn ops(figures: &[Figures]) -> Vec<f64> {
+    figures.iter().map(|one| one.ops_per_s).collect()
+}
+
+fn p99(figures: &[Figures]) -> Option<Vec<f64>> {
+    figures.iter().map(|one| one.p99_ns).collect()
 }
 
 /// The figures of `changes`, and of what is saturated side by side made faster together.
@@ -380,7 +436,7 @@ fn saturated(point: &Point) -> Parts {
 fn name(change: Change) -> String {
     let name = match change {
         Change::Together(parts) => return parts.name(),
-        Change::Nothing => "nothing",
+        Change::Nothing | Change::Again | Change::WarmedUp => "nothing",
         Change::Faster(resource) => resource.name(),
         Change::Deeper => trial::DEPTH,
         Change::Wider { deeper: false } => trial::LUN_QUEUE,
@@ -403,6 +459,15 @@ fn wider(load: &Load, topology: &Topology) -> Option<Change> {
 
 fn is_closed(load: &Load) -> bool {
     load.workloads.iter().all(|workload| matches!(workload.pace, Pace::Closed | Pace::Think(_)))
+}
+
+/// What figures of the same array differ by, each as a part of that with the same seed: the larger of their mean difference and of what
+/// means of so many pairs show by chance in one comparison of twenty. `None` where a figure is none.
+fn floor(before: &[f64], again: &[f64]) -> Option<f64> {
+    let ratios: Vec<f64> = before.iter().zip(again).map(|(before, again)| again / before).collect();
+    let noise = Noise::of([ratios.as_slice()])?.floor(ratios.len(), usize::MAX);
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    Some(noise.max((mean - 1.0).abs()))
 }
 
 /// The change from each of `before` to that of `after` with the same seed; `None` where a figure is none.
@@ -474,11 +539,11 @@ fn once(
     library: &dyn Source,
     stop: &Arc<AtomicBool>,
 ) -> Result<Figures, WhatIfError> {
-    let mut warmup = None;
+    let mut warmup = change.warmup();
     let mut point = simulated(study, change, (seed, warmup), library, stop)?;
     for _ in 0..FILL_ROUNDS {
         let Some(longer) = filled_by(&point).filter(|_| matches!(change, Change::PutRight(_))) else { break };
-        warmup = Some(longer);
+        warmup = warmup.max(Some(longer));
         point = simulated(study, change, (seed, warmup), library, stop)?;
     }
     let takes_in = matches!(change, Change::PutRight(_)) && gains(&point) > TAKES;
@@ -488,6 +553,9 @@ fn once(
 
 /// Requests that fill a write cache before a trial at most: some seconds of a processor.
 const FILLS: f64 = 400_000.0;
+
+/// Requests before a bitmap is tried at most.
+const BITMAP_FILLS: f64 = 2_000_000.0;
 
 /// A cache fills more slowly the nearer it is to its end: so often its warm-up is made longer.
 const FILL_ROUNDS: usize = 3;
