@@ -36,6 +36,28 @@ fn a_run_that_is_kept_becomes_an_array_that_answers_alike() {
 }
 
 #[test]
+fn a_model_may_name_files_beside_it_and_may_be_given_as_an_address() {
+    let user = User::new();
+    user.write("plan.toml", SMALL);
+    user.write(
+        "drive.toml",
+        "name = 'drive'\nabout = 'a plain queue'\nkind = 'queue'\ncapacity = '1TiB'\nservers = 1\nservice = '1ms'\nlaw = 'fixed'\n",
+    );
+    user.write(
+        "mine.toml",
+        "name = 'mine'\nabout = 'one drive'\n[host]\nprocessors = 1\nrequest = '1us'\n[link]\nrate = '4GB/s'\n[protocol]\n\
+         kind = 'block'\n[controller]\nread_command = '1us'\nwrite_command = '1us'\n[devices]\nmix = [{model = './drive.toml', count = 1}]\n\
+         [raid]\nlevel = '0'\ndisks = 1\nchunk = '64KiB'\n",
+    );
+    user.fathom("run plan.toml --on array:./mine.toml").done();
+    for model in ["mine.toml", "./mine.toml", "array:./mine.toml"] {
+        let held = user.fathom(&format!("explain last --model {model}")).done();
+        assert!(held.out.contains("1.00"), "{model}: {}", held.out);
+    }
+    user.fathom("explain last --model none.toml").with(2);
+}
+
+#[test]
 fn a_run_that_tells_too_little_is_refused_with_what_is_missing() {
     let user = User::new();
     user.fathom("run quick --on array:queue --set run=1s --set warmup=0s").done();

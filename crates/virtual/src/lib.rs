@@ -13,6 +13,6 @@ mod validation;
 pub mod what_if;
 mod world;
 
-pub use simulate::{Chosen, simulate};
+pub use simulate::{Chosen, simulate, simulate_on};
 pub use validation::validation;
 pub use world::{ModelError, ModelledWorld};

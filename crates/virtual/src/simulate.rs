@@ -36,6 +36,18 @@ pub fn simulate(
     machine: &Machine,
     stop: Arc<AtomicBool>,
 ) -> Result<Vec<Point>, ModelError> {
+    simulate_on(plan, ("array:text", &Text(text)), chosen, with_others, machine, stop)
+}
+
+/// The same of the array at an address, whose files are found in a library.
+pub fn simulate_on(
+    plan: Plan,
+    (address, library): (&str, &dyn Source),
+    chosen: &[Chosen],
+    with_others: bool,
+    machine: &Machine,
+    stop: Arc<AtomicBool>,
+) -> Result<Vec<Point>, ModelError> {
     let find = |point: &plan::Point| chosen.iter().find(|chosen| chosen.index == point.index);
     let mut left = Nanos::ZERO;
     let plan = plan.only(|point| {
@@ -48,7 +60,7 @@ pub fn simulate(
         }
         found.is_some() || with_others
     });
-    let mut world = ModelledWorld::open(&plan, "array:text", &Text(text), machine, stop)?;
+    let mut world = ModelledWorld::open(&plan, address, library, machine, stop)?;
     let mut outcome = conduct::run(&plan, &mut world, &mut |_| ());
     if let Some(error) = outcome.error {
         return Err(ModelError::Unfit(error.to_string()));

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use explain::Untried;
-use modelled::{Chosen, simulate};
+use modelled::{Chosen, simulate_on};
 use record::{ModelComparison, PointKind, Run};
 
 use crate::ending::{Ending, Failure};
+use crate::input::arrays::LIBRARY;
 use crate::input::{candidates, path_value};
 use crate::output::{self, TreeFormat};
 use crate::session::store::Store;
@@ -125,17 +126,29 @@ fn in_full(arguments: &ExplainArgs, store: &Store) -> String {
 const RATES_ALONE: &str =
     "Only rates are compared: a fitted model gives no percentiles, because too few of them are within 25 %.";
 
-/// The loads of a run with the figures of the model in `file` for its plan.
+/// The address of the virtual array that `model` names, as a file or as an address.
+fn address(model: &Path) -> Result<String, Failure> {
+    let named = model.display().to_string();
+    if named.starts_with("array:") {
+        return Ok(named);
+    }
+    fs::metadata(model)
+        .map_err(|error| Failure::Usage(format!("--model {named}: cannot read it: {error}")))?;
+    let is_path = named.contains('/') || named.ends_with(".toml");
+    Ok(if is_path { format!("array:{named}") } else { format!("array:./{named}") })
+}
+
+/// The loads of a run with the figures of the model in `file`, or at an address, for its plan.
 fn held(run: &Run, file: &Path) -> Result<Vec<ModelComparison>, Failure> {
-    let text = fs::read_to_string(file)
-        .map_err(|error| Failure::Usage(format!("--model {}: cannot read it: {error}", file.display())))?;
+    let address = address(file)?;
     let plan = fit::plan_of(run).map_err(Failure::Usage)?;
     let there = |index: usize| run.points.iter().any(|point| point.index as usize == index);
     let plan = plan.only(|point| there(point.index));
     let loads = run.points.iter().filter(|point| point.kind == PointKind::Load);
     let chosen: Vec<Chosen> =
         loads.map(|point| Chosen { index: point.index as usize, at_most: None }).collect();
-    let points = simulate(plan, &text, &chosen, true, &real::this_machine(), Arc::default())
-        .map_err(|error| Failure::Usage(format!("--model {}: {error}", file.display())))?;
+    let points =
+        simulate_on(plan, (&address, &LIBRARY), &chosen, true, &real::this_machine(), Arc::default())
+            .map_err(|error| Failure::Usage(format!("--model {}: {error}", file.display())))?;
     Ok(explain::model::held(run, &points))
 }
