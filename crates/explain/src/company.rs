@@ -275,6 +275,11 @@ pub(crate) fn lag(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<D
             OpsPerSecond::new(reached),
             if gains { DEEPER_BOTH } else { "" }
         ),
+        (Some(_), None) if crate::limits::gate(point).is_some() => &format!(
+            "Lower the rate below {}/s, or widen the {}: more `depth` or `workers` only wait longer before it.",
+            OpsPerSecond::new(reached),
+            crate::limits::gate(point).unwrap_or_default()
+        ),
         (Some(_), None) => {
             "Use more `workers` or `depth`, or a lower rate: the storage or the load generator cannot keep up."
         }
@@ -288,7 +293,7 @@ pub(crate) fn lag(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<D
     Some(draft.number("reached_per_s", reached).number("offered_per_s", offered.unwrap_or(f64::NAN)))
 }
 
-pub(crate) fn not_issued(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+pub(crate) fn not_issued(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let (dropped, not_issued) = (workload.dropped, workload.not_issued);
     let lost = dropped + not_issued;
     if lost == 0 {
@@ -307,9 +312,12 @@ pub(crate) fn not_issued(_: &Run, _: &Point, workload: &WorkloadResult) -> Optio
         _ => format!("{dropped} were dropped at a full queue, {not_issued} were still queued long after the end"),
     };
     let sentence = format!("{} of {due} scheduled were not issued: {what}.", several(lost, "request"));
-    let draft = Draft::new(Code::NotIssued, Severity::Warning, sentence).remedy(
-        "Lower the rate, or increase the queue depth (`depth`): the storage does not keep up with this rate.",
-    );
+    // More slots are no help where what is in them waits for something else.
+    let is_held = crate::limits::saturated(point).is_some() || crate::limits::gate(point).is_some();
+    let draft = Draft::new(Code::NotIssued, Severity::Warning, sentence).remedy(match is_held {
+        true => "Lower the rate: the storage does not keep up with this one.",
+        false => "Lower the rate, or increase the queue depth (`depth`): the storage does not keep up with this rate.",
+    });
     Some(draft.number("dropped", dropped as f64).number("not_issued", not_issued as f64))
 }
 
@@ -483,6 +491,27 @@ mod tests {
             "Lower the rate below 3,558/s: more `depth` or `workers` only wait longer, with disk 0 99 % busy."
         );
         assert!(remedy(0.9).starts_with("Use more `workers` or `depth`"), "{}", remedy(0.9));
+    }
+
+    #[test]
+    fn a_schedule_beyond_what_a_lun_takes_at_once_is_told_that_more_slots_wait_before_it() {
+        let mut run = run(745);
+        let wait =
+            |part: &str, wait_ns, service_ns| record::PartShare { part: part.into(), wait_ns, service_ns };
+        let response = vec![wait("schedule", 8e9, 0.0), wait("LUN queue", 35e6, 0.0), wait("disk", 0.0, 5e6)];
+        run.points[0].breakdown = Some(record::Breakdown { response, ..Default::default() });
+        let workload = &mut run.points[0].workloads[0];
+        workload.spec.pace = "rate(1200/s)".parse().expect("it is a pace");
+        workload.classes[0].lag = Some(responses(600_000, 2_000_000_000, 0.0));
+        let late = lag(&run, &run.points[0], &run.points[0].workloads[0]).expect("it is behind").about_run();
+        assert_eq!(
+            late.remedy,
+            "Lower the rate below 745/s, or widen the LUN queue: more `depth` or `workers` only wait longer before it."
+        );
+        run.points[0].workloads[0].not_issued = 10;
+        let lost =
+            not_issued(&run, &run.points[0], &run.points[0].workloads[0]).expect("some are").about_run();
+        assert!(!lost.remedy.contains("depth"), "{}", lost.remedy);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::{Behalf, ClassShare, Component, DiskRole, PartShare, Point};
+use spec::Pattern;
 use units::Nanos;
 
 use super::queues::BUSY;
@@ -34,8 +35,19 @@ pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
         Use { idle: one.idle.map(|idle| if is_without_lun { idle.without_lun() } else { idle }), ..one }
     };
     let mut uses: Vec<Use> = kinds.into_iter().map(of_kind).collect();
+    without_threads_of_full_hosts(&mut uses);
     sort(&mut uses);
     uses
+}
+
+/// A worker's thread is busy on its host's processors: where these have no time left, it is not the thread that bounds.
+fn without_threads_of_full_hosts(uses: &mut Vec<Use>) {
+    let is_full = |one: &Use| {
+        one.part.starts_with("host") && one.part.contains("processor") && one.share >= super::FULL
+    };
+    if uses.iter().any(is_full) {
+        uses.retain(|one| !(one.part.starts_with("host") && one.part.contains("thread")));
+    }
 }
 
 /// Of the requests in flight those that are at no counted part: they are on the way, or wait for what a cache flushes
@@ -378,6 +390,26 @@ fn some_of(kind: &str, names: &[&str], many: usize) -> String {
     }
 }
 
+/// A cache that answers more reads than this part is told of.
+const HITS: f64 = 0.02;
+
+/// `draft` with the part of the reads that caches answered, of a load that goes from place to place and reads some from disks.
+pub(super) fn with_hit_rate(draft: crate::draft::Draft, point: &Point) -> crate::draft::Draft {
+    let goes_about =
+        |one: &record::WorkloadResult| one.spec.pattern != Pattern::Sequential && one.spec.tree.is_none();
+    let classes = || point.breakdown.iter().flat_map(|breakdown| &breakdown.classes);
+    let reads = |is_at: fn(&str) -> bool| -> u64 {
+        let own = classes().filter(|one| one.op == Behalf::HostRead && is_at(&kind(&one.component)));
+        own.map(|one| one.visits).sum()
+    };
+    let (requested, from_disks) = (reads(|kind| kind == "host processor"), reads(|kind| kind == DISK));
+    let hits = 1.0 - from_disks as f64 / requested.max(1) as f64;
+    if requested == 0 || from_disks == 0 || hits < HITS || !point.workloads.iter().all(goes_about) {
+        return draft;
+    }
+    draft.sentence(&format!(" Caches answer {} of the reads.", percent(hits))).number("hit_rate", hits)
+}
+
 /// How many operations disks did for each request that hosts sent, those of caches among them; `None` where nothing was counted.
 pub(super) fn operations_per_request(point: &Point) -> Option<f64> {
     let classes = || point.breakdown.iter().flat_map(|breakdown| &breakdown.classes);
@@ -626,6 +658,34 @@ mod tests {
         assert!(slow.basis.contains("an operation takes it 500 µs, the others 200 µs"), "{}", slow.basis);
         let loaded = of([0; 4], 2_000);
         assert_eq!((loaded.part.as_str(), loaded.basis.as_str()), ("disk 1", ", 59 % on average of all 4"));
+    }
+
+    #[test]
+    fn the_reads_that_caches_answered_are_told_of_loads_that_go_from_place_to_place() {
+        let of = |from_disks: u64, pattern: Pattern| {
+            let read = |part, count| visits(Behalf::HostRead, part, count, 0.0, 1.0);
+            let mut point =
+                modelled(Vec::new(), vec![read("host 0 processor", 1_000), read("disk 3", from_disks)]);
+            point.workloads.iter_mut().for_each(|one| one.spec.pattern = pattern.clone());
+            let draft = crate::draft::Draft::new(crate::Code::Bottleneck, record::Severity::Note, "It is.");
+            with_hit_rate(draft, &point).about_run().sentence
+        };
+        assert_eq!(of(840, Pattern::Random), "It is. Caches answer 16 % of the reads.");
+        assert_eq!(of(990, Pattern::Random), "It is.");
+        assert_eq!(of(1_400, Pattern::Random), "It is.", "requests cross chunks");
+        assert_eq!(of(840, Pattern::Sequential), "It is.", "what is read ahead is no hit");
+    }
+
+    #[test]
+    fn the_thread_of_a_worker_is_no_limit_beside_processors_that_have_no_time_left() {
+        let names = |processor: f64| {
+            let parts =
+                vec![component("host 0 processor", processor, 0), component("host 0 busiest thread", 1.0, 0)];
+            let uses = of_breakdown(&modelled(parts, Vec::new()));
+            uses.into_iter().map(|one| one.part).collect::<Vec<_>>()
+        };
+        assert_eq!(names(1.0), ["host 0 processor"]);
+        assert_eq!(names(0.5), ["host 0 busiest thread", "host 0 processor"]);
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Disks as the bottleneck: what they do for each request, and what makes them do it.
 
-use record::{DiskRole, PartShare, Point, WorkloadResult};
+use record::{DiskRole, PartShare, Point, Run, WorkloadResult};
 use spec::Pattern;
-use units::Share;
+use units::{Bytes, Share};
 
 use super::drafts::limit;
 use super::usage::Use;
 use super::{FULL, ONE, components, queues};
 use crate::draft::{Draft, capital, percent};
+use crate::evidence::setting;
 
 /// Where so much of the response time is transfer at disks that are saturated, that is the rate of their media.
 const MOST: f64 = 0.9;
@@ -25,7 +26,7 @@ const FEWER: &str =
 
 /// Saturated disks, where hardly anything but their transfers, or of a request that is alone the wait for them, is the response time:
 /// a single stream queues nowhere, and yet no higher queue depth gets more of them.
-pub(super) fn at_media_rate(point: &Point, uses: &[Use]) -> Option<Draft> {
+pub(super) fn at_media_rate(run: &Run, point: &Point, uses: &[Use]) -> Option<Draft> {
     let response = &point.breakdown.as_ref()?.response;
     let sum = |is_of: fn(&str) -> bool, time: fn(&PartShare) -> f64| -> f64 {
         response.iter().filter(|part| is_of(&part.part)).map(time).sum()
@@ -53,7 +54,7 @@ pub(super) fn at_media_rate(point: &Point, uses: &[Use]) -> Option<Draft> {
         return None;
     };
     let told = format!(" {} of the response time is {told}.", percent(share));
-    Some(with_operations(limit.sentence(&told).number(key, share), point))
+    Some(with_operations(limit.sentence(&told).number(key, share), run, point))
 }
 
 pub(super) fn of_disks(part: &Use) -> bool {
@@ -64,12 +65,12 @@ pub(super) fn of_disks(part: &Use) -> bool {
 const SEVERAL: f64 = 1.25;
 
 /// `draft` with how many operations disks do for each request, where `first` are disks and it is more than one.
-pub(super) fn of_operations(draft: Draft, first: &Use, point: &Point) -> Draft {
-    if of_disks(first) { with_operations(draft, point) } else { draft }
+pub(super) fn of_operations(draft: Draft, first: &Use, run: &Run, point: &Point) -> Draft {
+    if of_disks(first) { with_operations(draft, run, point) } else { draft }
 }
 
 /// `draft` with how many operations disks do for each request, where it is more than one, and with what is known to be its reason.
-pub(super) fn with_operations(draft: Draft, point: &Point) -> Draft {
+pub(super) fn with_operations(draft: Draft, run: &Run, point: &Point) -> Draft {
     let draft = match components::operations_per_request(point).filter(|each| *each >= SEVERAL) {
         None => draft,
         Some(each) => {
@@ -82,7 +83,11 @@ pub(super) fn with_operations(draft: Draft, point: &Point) -> Draft {
             let draft = draft
                 .sentence(&format!(" Disks do {each:.1} operations for each request ({why})."))
                 .number("operations_per_request", each);
-            if is_split { draft.remedy(LARGER_CHUNK) } else { draft }
+            match is_split {
+                false => draft,
+                true if fits_chunks(run, point) => draft.remedy(BEGIN_AT_CHUNKS),
+                true => draft.remedy(LARGER_CHUNK),
+            }
         }
     };
     match failed_disks(point) {
@@ -116,6 +121,20 @@ const FAILED_REASONS: &str = "what the failed disk held is computed from the oth
 /// What to do where that is because requests cross chunks.
 const LARGER_CHUNK: &str = "Use a larger chunk (`raid.chunk`), so that a request lies on one disk, or smaller requests; only then add more \
                             disks, or faster ones.";
+
+/// The same where each request is no longer than a chunk, and fills it with others of its size: it crosses chunks by where it begins.
+const BEGIN_AT_CHUNKS: &str = "Have requests begin at multiples of their own size from the begin of a chunk on (`offset`, `align`; partitions at \
+                               stripes): each is no longer than a chunk, and crosses one by where it begins.";
+
+/// Whether a whole number of requests of each size fills a chunk.
+fn fits_chunks(run: &Run, point: &Point) -> bool {
+    let chunk = setting(run, "raid.chunk").and_then(|chunk| chunk.parse::<Bytes>().ok());
+    let fits = |chunk: Bytes, size: Bytes| !size.is_zero() && chunk.is_multiple_of(size);
+    chunk.is_some_and(|chunk| {
+        let sizes = |one: &WorkloadResult| [one.spec.sizes.smallest(), one.spec.sizes.largest()];
+        point.workloads.iter().flat_map(sizes).all(|size| fits(chunk, size))
+    })
+}
 
 /// Whether nothing but a request that crosses chunks makes several operations of one: random reads of a set without a failed disk.
 fn crosses_chunks(point: &Point) -> bool {
@@ -169,7 +188,7 @@ mod tests {
         ];
         let mut point = swept(&[(in_flight, 250, 0.5)]).points.remove(0);
         point.breakdown = Some(record::Breakdown { response, ..record::Breakdown::default() });
-        at_media_rate(&point, &[use_of])
+        at_media_rate(&sample::run("t", Vec::new()), &point, &[use_of])
     }
 
     #[test]
@@ -198,6 +217,15 @@ mod tests {
         assert!(found(8.0, 0.99, 0.97).is_none(), "requests wait for each other");
     }
 
+    /// A run on an array with chunks of that size.
+    fn on_chunks(chunk: Option<&str>) -> Run {
+        let mut run = sample::run("t", Vec::new());
+        let told = chunk.map(|chunk| format!("raid.level = 5; raid.chunk = {chunk}"));
+        let facts = told.map(|told| (record::names::fact::DESCRIPTION.to_owned(), told));
+        run.targets[0].facts = facts.into_iter().collect();
+        run
+    }
+
     /// The finding about disks that did `each` operations for each of 100 random reads; `failed` is out of use.
     fn of_disks_with(each: u64, failed: Option<&str>) -> Finding {
         let class = |component, visits| sample::visits(record::Behalf::HostRead, component, visits, 0.0, 1.0);
@@ -213,7 +241,7 @@ mod tests {
             ..record::Breakdown::default()
         });
         let disks = usage::busy("disks", 0.99, 4.0, 0.0);
-        of_operations(limit(&disks, &[], None), &disks, &point).about_run()
+        of_operations(limit(&disks, &[], None), &disks, &on_chunks(None), &point).about_run()
     }
 
     #[test]
@@ -226,6 +254,17 @@ mod tests {
         );
         assert!(told.remedy.starts_with("Use a larger chunk (`raid.chunk`)"), "{}", told.remedy);
         assert!(of_disks_with(1, None).remedy.starts_with("Add more of that part"));
+    }
+
+    #[test]
+    fn requests_that_fit_into_chunks_cross_them_by_where_they_begin() {
+        let mut point = swept(&[(8.0, 1_000, 0.5)]).points.remove(0);
+        point.workloads[0].spec.sizes = "64KiB".parse().expect("it is a size");
+        let fits = |chunk| fits_chunks(&on_chunks(chunk), &point);
+        assert_eq!(
+            [Some("128KiB"), Some("64KiB"), Some("32KiB"), Some("96KiB"), None].map(fits),
+            [true, true, false, false, false]
+        );
     }
 
     #[test]

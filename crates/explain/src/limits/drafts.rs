@@ -91,6 +91,34 @@ fn of_controller(draft: Draft, first: &Use, point: &Point) -> Draft {
         .number("requests_per_s", rate)
 }
 
+/// What carries bytes and nothing else, by the first word of its name.
+const CARRIERS: [&str; 4] = ["link", "channel", "channels", "links"];
+
+/// `draft`, about `first`, with what each of several workloads has of it where it carries their bytes.
+pub(super) fn company_at(draft: Draft, first: &Use, point: &Point) -> Draft {
+    let words: Vec<&str> = first.part.split(' ').collect();
+    let is_bus = words.contains(&"bus") || words.contains(&"buses") || words.contains(&"adapter");
+    if point.workloads.len() < 2 || !(is_bus || CARRIERS.iter().any(|word| words.contains(word))) {
+        return draft;
+    }
+    let bytes = |one: &record::WorkloadResult| one.total().map_or(0.0, |all| all.bytes_per_s.value);
+    let all: f64 = point.workloads.iter().map(bytes).sum();
+    let mut shares: Vec<(&str, f64)> =
+        point.workloads.iter().map(|one| (one.name.as_str(), bytes(one) / all.max(1.0))).collect();
+    shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let told: Vec<String> =
+        shares.iter().take(OTHERS).map(|(name, share)| format!("{name} {}", percent(*share))).collect();
+    let (most, share) = shares[0];
+    let other = match &first.idle {
+        Some(idle) => idle.advice(),
+        None => "Else use a faster part, or more of it.".into(),
+    };
+    draft.sentence(&format!(" Of the bytes that it carries: {}.", told.join(", "))).remedy(format!(
+        "Limit `{most}` (`pace`), which takes {} of it, or run it at another time. {other}",
+        percent(share)
+    ))
+}
+
 /// What the name of a worker's thread in its host ends with.
 const THREAD: &str = " thread";
 
@@ -318,6 +346,28 @@ mod tests {
             told.sentence
         );
         assert!(!told.remedy.contains("rite") && told.remedy.contains("larger requests"), "{}", told.remedy);
+    }
+
+    #[test]
+    fn what_takes_most_of_a_full_link_is_named_among_several_workloads() {
+        let link = usage::busy("link 0 rx", 1.0, 9.0, 0.0);
+        let stream =
+            |per_s, size_bytes| Stream { op: "read", size_bytes, per_s, median_ns: 1_000_000, spread: 0.0 };
+        let db = sample::workload("db", &[stream(128, 8 << 10)]);
+        let backup = sample::workload("backup", &[stream(276, 1 << 20)]);
+        let told = |part: &Use, workloads: Vec<record::WorkloadResult>| {
+            company_at(limit(part, &[], None), part, &sample::point(0, "p", workloads)).about_run()
+        };
+        let both = told(&link, vec![db.clone(), backup.clone()]);
+        assert!(
+            both.sentence.ends_with(" Of the bytes that it carries: backup 100 %, db 0.4 %."),
+            "{}",
+            both.sentence
+        );
+        assert!(both.remedy.starts_with("Limit `backup`"), "{}", both.remedy);
+        assert!(!told(&link, vec![db.clone()]).sentence.contains("carries"));
+        let disks = usage::busy("disks", 1.0, 9.0, 0.0);
+        assert!(!told(&disks, vec![db, backup]).sentence.contains("carries"), "they do more than carry");
     }
 
     #[test]

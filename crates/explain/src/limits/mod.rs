@@ -26,8 +26,8 @@ use crate::draft::Draft;
 use crate::evidence::{has_setting, on_nothing, setting};
 use curve::{Answer, Sweeps};
 use drafts::{
-    DEEPER, latency_bound, limit, not_saturated, of_flash, open, unseen, with_answer, with_shares,
-    with_spread,
+    DEEPER, company_at, latency_bound, limit, not_saturated, of_flash, open, unseen, with_answer,
+    with_shares, with_spread,
 };
 use lun_queue::LunQueue;
 use places::{Places, Spread};
@@ -91,15 +91,15 @@ fn of_array(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Draft> {
     }
     let answer = curve::answer(run, &loads.sweeps, point);
     let named = flushes::limit(point, &uses)
-        .or_else(|| gates::limit(point, &uses))
+        .or_else(|| gates::limit(run, point, &uses))
         .or_else(|| LunQueue::limit(point, &uses).map(|queue| queue.finding(&uses)));
     if let Some(named) = named {
         return Some(with_answer(with_shares(named, &uses), answer));
     }
-    if let Some(disks) = disks::at_media_rate(point, &uses) {
+    if let Some(disks) = disks::at_media_rate(run, point, &uses) {
         return Some(with_answer(disks, answer));
     }
-    by_queues(point, &uses, answer, places::spread(run, &loads.places, point))
+    by_queues(run, point, &uses, answer, places::spread(run, &loads.places, point))
 }
 
 /// What decides over which LUNs and paths the load of `point` goes.
@@ -118,7 +118,13 @@ fn setup_of(run: &Run, point: &Point) -> Setup {
 }
 
 /// The same, by which of its parts are busy and have requests queued at them.
-fn by_queues(point: &Point, uses: &[Use], answer: Option<Answer>, spread: Option<Spread>) -> Option<Draft> {
+fn by_queues(
+    run: &Run,
+    point: &Point,
+    uses: &[Use],
+    answer: Option<Answer>,
+    spread: Option<Spread>,
+) -> Option<Draft> {
     let load = curve::load(point);
     let in_flight = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
     Some(match queues::shown(uses, in_flight, load.as_ref(), answer, waited(point)) {
@@ -126,7 +132,12 @@ fn by_queues(point: &Point, uses: &[Use], answer: Option<Answer>, spread: Option
             let mut others = uses.to_vec();
             let first = others.remove(place);
             let limit = limit(&first, &others, answer);
-            with_spread(of_flash(disks::of_operations(limit, &first, point), &first, point), spread)
+            let limit = company_at(
+                of_flash(disks::of_operations(limit, &first, run, point), &first, point),
+                &first,
+                point,
+            );
+            with_spread(limit, spread)
         }
         Shown::Latency => latency_bound(uses.first()?, &load?, answer, point),
         Shown::Open => match spread {
@@ -134,7 +145,7 @@ fn by_queues(point: &Point, uses: &[Use], answer: Option<Answer>, spread: Option
             None => {
                 // A record of one seed is the same whenever it is made: it does not have its own id.
                 let remedy = settle::untried("last", point.index, settle::Untried::Unasked);
-                open(uses, in_flight, answer, &remedy)
+                components::with_hit_rate(open(uses, in_flight, answer, &remedy), point)
             }
         },
     })
@@ -199,6 +210,11 @@ pub(crate) fn saturated(point: &Point) -> Option<(String, bool)> {
     let first = uses.first().filter(|first| first.share >= FULL)?;
     let queue = first.queue.unwrap_or_default();
     (queue.background < queues::BACKGROUND).then(|| (first.busy(), queue.gains))
+}
+
+/// What lets no more requests of a point of a virtual array through, whatever slots its load has: `LUN queue`.
+pub(crate) fn gate(point: &Point) -> Option<&'static str> {
+    gates::beyond_slots(point, &components::of_breakdown(point))
 }
 
 /// The part of the response time that is waiting; `None` where the record does not say where requests were.

@@ -116,13 +116,17 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
             percent(first.ops.change)
         );
         let draft = Draft::new(Code::LatencyBound, Severity::Note, sentence);
-        latency::with_parts(draft, point, Depth::Gains)
+        let draft = latency::with_parts(draft, point, Depth::Gains);
+        match better_setting(tried, depth) {
+            Some(advice) => draft.remedy(advice),
+            None => draft,
+        }
     } else if effect(first) >= CLEAR * (tried.times - 1.0)
         && second.is_none_or(|second| effect(first) >= FIRST * effect(second))
     {
         let draft = by_part(first, &speed, &format!("{next}{more}"));
         if BEHIND_PARITY.contains(&first.change.as_str()) {
-            super::disks::with_operations(draft, point)
+            super::disks::with_operations(draft, run, point)
         } else {
             draft
         }
@@ -146,6 +150,12 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
         draft.number(&format!("{}_rate_change", trial.change.replace(' ', "_")), trial.ops.change)
     });
     Some(draft.number("times_as_fast", tried.times).about(point))
+}
+
+/// What to do about the setting that gains most, where by trial that is more than twice the queue `depth` gains.
+fn better_setting(tried: &WhatIf, depth: &Trial) -> Option<String> {
+    let best = crate::settings::best(tried).filter(|best| effect(best) > effect(depth))?;
+    Some(format!("{} That gains more than twice the queue depth does.", crate::settings::remedy(best)))
 }
 
 /// That the disks which `slow` had as fast as the others of their set are the bottleneck, beside what the `first` of all parts gains.
@@ -311,7 +321,9 @@ fn with_tried_depth(run: &Run, found: &Finding, tried: &WhatIf) -> Finding {
     let kept = Draft::new(Code::LatencyBound, Severity::Note, found.sentence.clone())
         .sentence(&format!(" By trial, doubling the queue depth gains {told}{most}."))
         .number("depth_rate_change", depth.ops.change)
-        .remedy(latency::quicker_by(point, if gains { Depth::Gains } else { Depth::GainsLittle }))
+        .remedy(better_setting(tried, depth).unwrap_or_else(|| {
+            latency::quicker_by(point, if gains { Depth::Gains } else { Depth::GainsLittle })
+        }))
         .about(point);
     let numbers =
         found.numbers.iter().chain(&kept.numbers).map(|(key, value)| (key.clone(), *value)).collect();
@@ -391,6 +403,9 @@ mod tests {
         );
         assert!(flat.sentence.contains("queue depth gains nothing"), "{}", flat.sentence);
         assert!(!flat.remedy.contains("Increase the queue depth"), "{}", flat.remedy);
+        let slow = tried(1.5, &[("disks", 0.1), ("depth", 0.2), ("read-ahead", 3.0)]);
+        let advice = unsettled(&own, &found, &slow).remedy;
+        assert!(advice.starts_with("Switch read-ahead on. That gains more than twice"), "{advice}");
         own.findings = vec![gains];
         assert_eq!(untried_depths(&own), [] as [u32; 0], "it was tried");
     }
