@@ -69,8 +69,10 @@ pub(super) fn of_operations(draft: Draft, first: &Use, run: &Run, point: &Point)
     if of_disks(first) { with_operations(draft, run, point) } else { draft }
 }
 
-/// `draft` with how many operations disks do for each request, where it is more than one, and with what is known to be its reason.
+/// `draft` with the part of the reads that caches answered, and with how many operations disks do for each request, where it is more than
+/// one, and what is known to be its reason.
 pub(super) fn with_operations(draft: Draft, run: &Run, point: &Point) -> Draft {
+    let draft = components::with_hit_rate(draft, point);
     let draft = match components::operations_per_request(point).filter(|each| *each >= SEVERAL) {
         None => draft,
         Some(each) => {
