@@ -52,6 +52,12 @@ pub enum LibraryError {
         /// The file.
         path: PathBuf,
     },
+    /// The path is that of a directory.
+    #[error("{path}: this is a directory, and the library of runs is a file; give one in it: --store {file}", path = .path.display(), file = .path.join("runs.sqlite").display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+    },
     /// Another process held it all the time.
     #[error(
         "{place}: another process has been writing to the library for {waited_s} s; try again when it is done"

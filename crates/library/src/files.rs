@@ -21,6 +21,7 @@ pub(crate) struct Opened {
 
 /// Opens the library at `path`, making it and its folder where they are not there.
 pub(crate) fn open(path: &Path) -> Result<Opened, LibraryError> {
+    is_no_directory(path)?;
     make_folder(path)?;
     match open_to_write(path) {
         // SQLite opens a file that it may not write for reading only, and then cannot set up the journal. On a full
@@ -35,6 +36,11 @@ pub(crate) fn open(path: &Path) -> Result<Opened, LibraryError> {
             Opened { connection, writable: true }
         }),
     }
+}
+
+/// SQLite says of a directory that it cannot open it.
+fn is_no_directory(path: &Path) -> Result<(), LibraryError> {
+    if path.is_dir() { Err(LibraryError::Directory { path: path.into() }) } else { Ok(()) }
 }
 
 fn make_folder(path: &Path) -> Result<(), LibraryError> {
@@ -113,6 +119,7 @@ const TO_READ: OpenFlags =
     OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX).union(OpenFlags::SQLITE_OPEN_URI);
 
 fn open_to_read(path: &Path) -> Result<Opened, LibraryError> {
+    is_no_directory(path)?;
     let plain = Connection::open_with_flags(path, TO_READ)
         .and_then(|connection| Ok((kind(&connection)?, connection)));
     match plain {
@@ -125,6 +132,7 @@ fn open_to_read(path: &Path) -> Result<Opened, LibraryError> {
 
 /// Opens it without a file beside it, where that can be.
 pub(crate) fn open_for_a_glance(path: &Path) -> Result<Opened, LibraryError> {
+    is_no_directory(path)?;
     match journal_is_empty(path) {
         true => open_immutable(path),
         false => open_to_read(path),
@@ -231,7 +239,7 @@ mod tests {
         assert!(make_folder(Path::new("runs.sqlite")).is_ok() && make_folder(Path::new("/")).is_ok());
         let folder = tempfile::tempdir().unwrap();
         let refused = open(folder.path()).err().expect("it is a folder");
-        assert!(matches!(refused, LibraryError::Sqlite { doing: "opening the library", .. }), "{refused}");
+        assert!(matches!(refused, LibraryError::Directory { .. }), "{refused}");
     }
 
     #[test]

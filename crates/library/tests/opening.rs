@@ -53,6 +53,17 @@ fn a_file_of_another_kind_is_refused_and_not_changed() {
 }
 
 #[test]
+fn a_directory_is_said_to_be_one_with_what_to_give() {
+    let folder = tempfile::tempdir().unwrap();
+    for error in [Library::open(&at(folder.path())), Library::open_to_read(folder.path())] {
+        let error = error.unwrap_err();
+        assert!(matches!(error, LibraryError::Directory { .. }), "{error}");
+        let file = folder.path().join("runs.sqlite");
+        assert!(error.to_string().ends_with(&format!("--store {}", file.display())), "{error}");
+    }
+}
+
+#[test]
 fn a_folder_that_cannot_be_made_is_named() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), "").unwrap();
