@@ -238,7 +238,7 @@ fn told(effects: &Effects) -> Vec<String> {
                 found.push((
                     name.len(),
                     change.ratio.ln().abs(),
-                    sentence(name, figure, change, &directions),
+                    sentence(name, figure, change, &directions) + &in_doubt(effects, figure, name, change),
                 ));
             }
             None => not_found.push(name.join(" × ")),
@@ -313,6 +313,11 @@ fn sentence(factors: &[String], figure: &FigureEffects, change: &Change, directi
     let Directions { tested, significant, .. } = directions;
     let ways = directions.told(&level(0), &from(0));
     format!("{said}; significant in {significant} of {tested} figures: {ways}.")
+}
+
+/// ` In doubt, 4 of the 8 cells: grade C.`, where that is so of what the change rests on.
+fn in_doubt(effects: &Effects, figure: &FigureEffects, factors: &[String], change: &Change) -> String {
+    effects.in_doubt(figure, factors, change).map_or_else(String::new, |why| format!(" In doubt, {why}."))
 }
 
 /// Three digits at least; two of what is near zero.
@@ -395,6 +400,7 @@ mod tests {
             mean,
             low: Some(mean / 1.02),
             high: Some(mean * 1.02),
+            doubt: None,
         };
         let effect = |factors: &[&str], ratio: f64, found| Effect {
             factors: texts(factors),
@@ -461,6 +467,19 @@ mod tests {
         let text = effects(&sample(), STYLE);
         insta::assert_snapshot!(text);
         assert!(text.lines().count() < 25 && text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+
+    #[test]
+    fn an_effect_that_rests_on_cells_in_doubt_says_so_beside_its_ratio() {
+        let mut doubtful = sample();
+        doubtful.figures[0].cells[0].doubt = Some("grade C, the write cache was still filling".into());
+        let text = effects(&doubtful, Style { width: 400, ..STYLE });
+        let line = text.lines().find(|line| line.contains("RAID 10 against RAID 5")).expect("it was found");
+        assert!(
+            line.ends_with("In doubt, 1 of the 4 cells: grade C, the write cache was still filling."),
+            "{line}"
+        );
+        assert!(!effects(&sample(), Style { width: 400, ..STYLE }).contains("In doubt"));
     }
 
     #[test]

@@ -227,5 +227,6 @@ fn cell_figure(factors: &[Varied], places: &[u32], blocks: &BTreeMap<u32, f64>) 
         mean,
         low: interval.map(|interval| interval.low),
         high: interval.map(|interval| interval.high),
+        doubt: None,
     }
 }

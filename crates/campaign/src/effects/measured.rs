@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{CampaignCell, Metric, Point, PointKind, Run, World, is_named, phase_title};
+use record::{CampaignCell, Grade, Metric, Point, PointKind, Run, World, is_named, phase_title};
 use stats::geometric_mean;
 use workload::plan::{self, Plan, Task};
 use workload::spec::{title_with_set, title_without_set};
@@ -149,6 +149,31 @@ pub(super) fn measured<'r>(
     };
     let of_plan = of.iter().filter(|(run, _)| run.plan.name == plan);
     of_plan.filter_map(|(run, cell)| Some(Measured { cell, value: value(run, cell)? })).collect()
+}
+
+/// What is in doubt of a figure of each cell, by its levels: the worst grade of its runs below B, and whether their writes met free room.
+pub(super) fn doubts(
+    of: &[(&Run, &CampaignCell)],
+    plan: &str,
+    point: &str,
+    metric: Metric,
+) -> BTreeMap<Vec<String>, String> {
+    let mut doubts: BTreeMap<Vec<String>, (Option<Grade>, bool)> = BTreeMap::new();
+    for (run, cell) in of.iter().filter(|(run, _)| run.plan.name == plan) {
+        let levels = cell.levels.iter().map(|level| level.level.clone()).collect();
+        let is_it = |own: &&Point| own.kind == PointKind::Load && own.complete && title(own, cell) == point;
+        let grades = run.points.iter().filter(is_it).filter_map(|own| Some(own.grading.as_ref()?.grade));
+        let (grade, filling) = doubts.entry(levels).or_default();
+        *grade = grades.filter(|grade| *grade > Grade::B).chain(*grade).max();
+        *filling |= is_filling(run, cell, point, metric);
+    }
+    let told = |(levels, (grade, filling)): (Vec<String>, (Option<Grade>, bool))| {
+        let grade = grade.map(|grade| format!("grade {grade}"));
+        let filling = filling.then(|| "the write cache was still filling".to_owned());
+        let told: Vec<String> = grade.into_iter().chain(filling).collect();
+        (!told.is_empty()).then(|| (levels, told.join(", ")))
+    };
+    doubts.into_iter().filter_map(told).collect()
 }
 
 /// Whether the writes of a point of `run`, which is of `cell`, met free room of a write cache, so that its figure `metric` is not sustained; of a

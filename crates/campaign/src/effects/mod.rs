@@ -19,7 +19,7 @@ use self::analysis::{Runs, figure_effects};
 use self::claims::held;
 pub use self::claims::mix;
 pub use self::directions::{Directions, Way};
-use self::measured::{Chance, measured, subjects};
+use self::measured::{Chance, doubts, measured, subjects};
 pub use self::measured::{figures_of, is_filling, titles_of};
 use self::varied::factors;
 pub(crate) use self::varied::{Varied, design, label, listed};
@@ -135,6 +135,10 @@ pub struct CellFigure {
     /// Upper end.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub high: Option<f64>,
+    /// Why a run that it is of is in doubt: the worst grade of its points below B, or a write cache that was still filling; absent where
+    /// none is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub doubt: Option<String>,
 }
 
 /// The effect of a factor, or how two work together.
@@ -165,6 +169,30 @@ impl Effects {
             }
         }
         headlines
+    }
+
+    /// What of the cells that `change` of `figure`, by `factors`, rests on is in doubt: `4 of the 8 cells have grade C`; `None` where
+    /// nothing is.
+    pub fn in_doubt(&self, figure: &FigureEffects, factors: &[String], change: &Change) -> Option<String> {
+        let place = |name: &String| self.factors.iter().position(|factor| factor.name == *name);
+        let compared = factors.iter().zip(change.levels.iter().zip(&change.from));
+        let compared: Vec<_> = compared.filter_map(|(name, levels)| Some((place(name)?, levels))).collect();
+        let rests_on = |cell: &&CellFigure| {
+            compared.iter().all(|(place, (level, from))| {
+                cell.levels.get(*place).is_some_and(|own| own == *level || own == *from)
+            })
+        };
+        let cells: Vec<&CellFigure> = figure.cells.iter().filter(rests_on).collect();
+        let mut why: Vec<(&str, usize)> = Vec::new();
+        for doubt in cells.iter().filter_map(|cell| cell.doubt.as_deref()) {
+            match why.iter_mut().find(|(known, _)| *known == doubt) {
+                Some((_, many)) => *many += 1,
+                None => why.push((doubt, 1)),
+            }
+        }
+        let told: Vec<String> =
+            why.iter().map(|(why, many)| format!("{many} of the {} cells: {why}", cells.len())).collect();
+        (!told.is_empty()).then(|| told.join("; "))
     }
 
     /// Why figures have no effects, each reason with the figures that it is of; in the order of the figures.
@@ -230,15 +258,15 @@ pub fn effects(runs: &[Run]) -> Effects {
             absent.push(format!("{} of {plan}, {point}", metric.name()));
             continue;
         }
-        figures.extend(figure_effects(
-            &factors,
-            plan,
-            point,
-            metric,
-            &values,
-            (&runs, chance),
-            too_few.as_deref(),
-        ));
+        let doubts = doubts(&of, &plan, &point, metric);
+        let found =
+            figure_effects(&factors, plan, point, metric, &values, (&runs, chance), too_few.as_deref());
+        figures.extend(found.map(|mut figure| {
+            for cell in &mut figure.cells {
+                cell.doubt = doubts.get(&cell.levels).cloned();
+            }
+            figure
+        }));
         is_shared |= chance == Chance::Shared;
     }
     let all: Vec<f64> =

@@ -498,3 +498,23 @@ fn effects_that_are_one_difference_are_told_together() {
     ];
     assert_eq!(effects(&half).notes, told);
 }
+
+#[test]
+fn cells_of_a_low_grade_and_caches_that_were_filling_are_told_beside_the_effects_that_rest_on_them() {
+    let mut runs = runs(2);
+    for run in &mut runs {
+        let is_ten = run.cell.as_ref().is_some_and(|cell| cell.levels[0].level == "10");
+        let grade = if is_ten { record::Grade::C } else { record::Grade::B };
+        run.points[0].grading = Some(record::Grading { grade, checks: Vec::new() });
+    }
+    let effects = effects(&runs);
+    let figure = of_rate(&effects);
+    let raid = figure.effects.iter().find(|one| one.factors == ["raid"]).expect("it was varied");
+    let doubt = effects.in_doubt(figure, &raid.factors, &raid.changes[0]);
+    assert_eq!(doubt.as_deref(), Some("2 of the 4 cells: grade C"));
+    let sound = effects.figures.iter().flat_map(|figure| &figure.cells).filter(|cell| cell.doubt.is_none());
+    assert!(sound.into_iter().all(|cell| cell.levels[0] == "5"), "{effects:#?}");
+    let change = &raid.changes[0];
+    let within_five = Change { levels: change.from.clone(), ..change.clone() };
+    assert_eq!(effects.in_doubt(figure, &raid.factors, &within_five), None, "none of these is in doubt");
+}

@@ -284,6 +284,7 @@ mod tests {
 
     fn cell(raid: &str, disks: &str, mean: f64) -> CellFigure {
         CellFigure {
+            doubt: None,
             levels: vec![raid.into(), disks.into()],
             values: vec![mean, mean],
             mean,

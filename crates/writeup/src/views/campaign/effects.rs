@@ -169,7 +169,11 @@ impl<'a> Subject<'a> {
                 Cell::words(change.from.join(", ")),
                 Cell::words(self.subject(figure)),
                 Cell::Number(self.ratio(*told, "ratio", change.ratio), interval),
-                Cell::words(if effect.found { "yes" } else { "no" }),
+                Cell::words(match (effect.found, self.effects.in_doubt(figure, &effect.factors, change)) {
+                    (true, Some(doubt)) => format!("yes; in doubt, {doubt}"),
+                    (true, None) => "yes".into(),
+                    (false, _) => "no".into(),
+                }),
             ]
         };
         Table { title: "effects".into(), columns, rows: all.iter().map(row).collect() }
