@@ -7,6 +7,7 @@ use record::{Point, Rounds, Run, Severity, Silence, WorkloadResult, World, phase
 use stats::batch_mean;
 use stats::steady::{RANGE_MAX, SLOPE_MAX, Steady, WINDOW};
 use stats::trend::Trend;
+use units::convert::narrow;
 use units::{Nanos, OpsPerSecond};
 
 use crate::Code;
@@ -43,9 +44,15 @@ pub(crate) fn drift(_: &Run, point: &Point, workload: &WorkloadResult) -> Option
     Some(draft.number("first_per_s", first.mean).number("last_per_s", last.mean))
 }
 
-/// Requests in each whole second of the window, all operations together.
+/// Requests a second in each whole second of the window, all operations together; of a schedule that pauses in stretches that hold whole
+/// periods of it, which alone may be alike.
 pub(crate) fn rates(point: &Point, workload: &WorkloadResult) -> Vec<f64> {
-    workload.whole_seconds(&point.series, record::names::series::OPS)
+    let seconds = workload.whole_seconds(&point.series, record::names::series::OPS);
+    let period = narrow::<usize>(workload.spec.pace.whole_periods_s());
+    match period {
+        0 | 1 => seconds,
+        _ => seconds.chunks_exact(period).map(|all| all.iter().sum::<f64>() / period as f64).collect(),
+    }
 }
 
 /// With no completions for this part of the window the figure is invalid.
@@ -296,6 +303,23 @@ mod tests {
         );
         let rough = run(|at| if at < 20 { 1_000.0 } else { 1_150.0 } * if at % 2 == 0 { 0.5 } else { 1.5 });
         assert_eq!(of(drift, &rough), None);
+    }
+
+    #[test]
+    fn a_schedule_that_pauses_is_judged_by_whole_periods() {
+        let paused = |rate: fn(usize) -> f64| {
+            let mut run = run(rate);
+            run.points[0].workloads[0].spec.pace =
+                "rate(800/s, onoff(1s, 2s))".parse().expect("it is a pace");
+            run
+        };
+        let even = paused(|at| if at % 3 == 0 { 800.0 } else { 0.0 });
+        for check in [drift as Check, trend, window_not_steady] {
+            assert_eq!(of(check, &even), None);
+        }
+        assert_eq!(rates(&even.points[0], &even.points[0].workloads[0]), [800.0 / 3.0; 10]);
+        let falls = paused(|at| if at % 3 == 0 { 800.0 - 20.0 * at as f64 } else { 0.0 });
+        assert!(of(drift, &falls).is_some(), "what falls from period to period drifts");
     }
 
     #[test]

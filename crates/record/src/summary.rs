@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::dependent::{NoInterval, Stretch, Stretches, mean_interval};
+use units::convert::{narrow, truncated};
 
 use crate::metric::{Metric, quantile_name};
 use crate::point::{Class, WorkloadResult};
@@ -100,6 +101,15 @@ pub struct ClassSecond {
     pub bytes: u64,
     /// Their response times, in any order.
     pub responses: Vec<stats::Bucket>,
+}
+
+impl ClassSecond {
+    /// Adds what ended in another stretch.
+    fn add(&mut self, other: &ClassSecond) {
+        self.ops += other.ops;
+        self.bytes += other.bytes;
+        self.responses.extend(&other.responses);
+    }
 }
 
 impl LatencySummary {
@@ -305,6 +315,25 @@ pub fn summarise(workload: &WorkloadResult, each_s: f64, stretches: &[Vec<ClassS
     summaries
 }
 
+/// Stretches that hold whole periods of a schedule that pauses, of such that may not, with the seconds of each: an interval is taken
+/// from what may be alike. What is left over at the end is of no such stretch.
+fn in_whole_periods(
+    pace: spec::Pace,
+    each_s: f64,
+    stretches: Vec<Vec<ClassSecond>>,
+) -> (f64, Vec<Vec<ClassSecond>>) {
+    let period_s = pace.whole_periods_s();
+    let holds = |many: &u64| truncated::<u64>(each_s * *many as f64).is_multiple_of(period_s);
+    let many = (1..=period_s).find(holds).filter(|many| *many > 1 && each_s >= 1.0);
+    let Some(many) = many else { return (each_s, stretches) };
+    let sum = |stretches: &[Vec<ClassSecond>]| -> Vec<ClassSecond> {
+        let mut sum = vec![ClassSecond::default(); stretches[0].len()];
+        stretches.iter().for_each(|one| sum.iter_mut().zip(one).for_each(|(sum, more)| sum.add(more)));
+        sum
+    };
+    (each_s * many as f64, stretches.chunks_exact(narrow::<usize>(many)).map(sum).collect())
+}
+
 fn summary(
     op: Ops,
     workload: &WorkloadResult,
@@ -330,6 +359,7 @@ fn summary(
         chosen.iter().filter_map(|index| second.get(*index)).cloned().collect()
     };
     let own: Vec<Vec<ClassSecond>> = stretches.iter().map(chosen_of).collect();
+    let (each_s, own) = in_whole_periods(workload.spec.pace, each_s, own);
     let rates = |of: fn(&ClassSecond) -> u64| -> Vec<f64> {
         own.iter().map(|one| one.iter().map(of).sum::<u64>() as f64 / each_s).collect()
     };

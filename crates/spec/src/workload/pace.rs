@@ -1,5 +1,6 @@
 //! When requests are due.
 
+use units::convert::truncated;
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 /// When the next request is due.
@@ -56,6 +57,28 @@ pub struct Schedule {
     pub overflow: Overflow,
 }
 
+impl Pace {
+    /// After how long a schedule that pauses is the same again; `None` of a load that is the same all the time.
+    pub fn period(&self) -> Option<Nanos> {
+        match self {
+            Pace::Open(Schedule { spacing: Spacing::OnOff { on, off }, .. }) => Some(*on + *off),
+            _ => None,
+        }
+    }
+
+    /// Seconds of which one stretch of the load is as good as the next: the fewest whole ones that hold whole periods of its schedule,
+    /// to a thousandth, or, where no twenty periods do, those that hold the first; 1 of a load that is the same all the time.
+    pub fn whole_periods_s(&self) -> u64 {
+        const PERIODS: u32 = 20;
+        const NEAR: f64 = 1e-3;
+        let Some(period) = self.period() else { return 1 };
+        let lengths = (1..=PERIODS).map(|many| period.as_secs_f64() * f64::from(many));
+        let mut whole = lengths.filter(|length| (length.round() / length - 1.0).abs() < NEAR);
+        let seconds = whole.next().map_or_else(|| period.as_secs_f64().ceil(), f64::round);
+        truncated::<u64>(seconds).max(1)
+    }
+}
+
 impl Schedule {
     /// The rate over a time that is long against its pauses.
     pub fn mean_rate(&self) -> OpsPerSecond {
@@ -94,4 +117,22 @@ pub enum Overflow {
     Queue,
     /// It is never issued, and counted.
     Drop,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_periods_of_a_schedule_take_whole_seconds_or_nearly() {
+        let of = |on_ms: u64, off_ms: u64| {
+            let (on, off) = (Nanos::from_millis(on_ms), Nanos::from_millis(off_ms));
+            let rate = OpsPerSecond::new(500.0);
+            let spacing = Spacing::OnOff { on, off };
+            Pace::Open(Schedule { rate, spacing, overflow: Overflow::Queue }).whole_periods_s()
+        };
+        assert_eq!([of(2_000, 8_000), of(200, 800), of(300, 400), of(500, 1_000)], [10, 1, 7, 3]);
+        assert_eq!(of(1_000, 1_505), 3, "no few periods are whole seconds: one is as near as it gets");
+        assert_eq!((Pace::Closed.whole_periods_s(), Pace::Closed.period()), (1, None));
+    }
 }
