@@ -136,6 +136,9 @@ impl Setting {
     /// How a key of the plan begins.
     pub const PLAN: &str = "plan ";
 
+    /// How the key of a figure of a virtual array's description begins, where the address is the same.
+    pub const DESCRIPTION: &str = "description: ";
+
     /// The key of the address of what was measured.
     pub const TARGET: &str = "target";
 

@@ -14,8 +14,9 @@ use array::spec::{self, ArraySpec, Source};
 use conduct::{Machine, World, in_order, processors};
 use record::Point;
 use units::convert::truncated;
-use units::{BytesPerSecond, Nanos};
+use units::{Bytes, BytesPerSecond, Nanos};
 use workload::plan::{Background, Plan, State, Task, Work};
+use workload::spec::{Extent, Span};
 
 use crate::simulate::{lasting, shorten};
 use crate::what_if::rate_of;
@@ -360,11 +361,26 @@ fn one_member(topology: &mut Topology, times: f64) {
     topology.disks[disk as usize] = new;
 }
 
-/// Has loads of `point` that write warm up as long as they did `before`, `most` at the longest.
-fn keep_warm_ups(point: &mut workload::plan::Point, before: &workload::plan::Point, most: Nanos) {
+/// A span so many times as large as the cache may have a part of its reads answered there that is worth to be told.
+const HELD_OF: u64 = 8;
+
+/// Whether a load of `workload` fills a cache while it warms up, a write cache or one of `cache` bytes for reads.
+fn fills(workload: &workload::spec::Workload, cache: Bytes) -> bool {
+    let is_held = |span: Bytes| span <= cache * HELD_OF;
+    let may_hit = matches!(workload.span, Span::Of(Extent::Bytes(span)) if is_held(span));
+    workload.mix.reads.get() < 1.0 || may_hit
+}
+
+/// Has loads of `point` that fill a cache of that size warm up as long as they did `before`, `most` at the longest.
+fn keep_warm_ups(
+    point: &mut workload::plan::Point,
+    before: &workload::plan::Point,
+    most: Nanos,
+    cache: Bytes,
+) {
     let (Task::Load(load), Task::Load(before)) = (&mut point.task, &before.task) else { return };
     for (own, before) in load.workloads.iter_mut().zip(&before.workloads) {
-        if own.mix.reads.get() < 1.0 {
+        if fills(own, cache) {
             own.stop.warmup = own.stop.warmup.max(before.stop.warmup.min(most));
         }
     }
@@ -441,19 +457,9 @@ impl<'a> Study<'a> {
         machine: &'a Machine,
         stop: &Arc<AtomicBool>,
     ) -> Result<Option<Study<'a>>, ModelError> {
-        let spec = spec::array(library, address)?;
-        let shortened = |most: &dyn Fn(usize) -> Nanos, warmup: &dyn Fn(usize) -> Nanos| {
-            plan.clone().only(|point| {
-                let before = point.clone();
-                shorten(point, most(point.index));
-                keep_warm_ups(point, &before, warmup(point.index));
-                true
-            })
+        let Some((study, points)) = Study::of_a_second(plan, (address, library), machine, stop)? else {
+            return Ok(None);
         };
-        // A second of each load tells its rate.
-        let plan_of_a_second = shortened(&|_| Nanos::from_secs(1), &|_| Nanos::ZERO);
-        let mut study = Study { plan: plan_of_a_second, address, spec, machine, stop: stop.clone() };
-        let Some(points) = study.points(None, 0) else { return Ok(None) };
         let is_kept =
             |index: usize| plan.points().iter().any(|point| point.index == index && lasting(point) <= KEPT);
         let time_of = |index: usize, requests: u32| {
@@ -465,14 +471,77 @@ impl<'a> Study<'a> {
             let time = time_of(index, requests).unwrap_or(LONGEST);
             if is_kept(index) { KEPT } else { time.clamp(SHORTEST, LONGEST) }
         };
-        study.plan = shortened(&most, &|index| time_of(index, WARM).unwrap_or(Nanos::ZERO));
-        Ok(Some(study))
+        let cache = study.spec.topology.controller.cache.as_ref().map_or(Bytes::ZERO, |cache| cache.size);
+        let plan = plan.clone().only(|point| {
+            let before = point.clone();
+            shorten(point, most(point.index));
+            keep_warm_ups(point, &before, time_of(point.index, WARM).unwrap_or(Nanos::ZERO), cache);
+            true
+        });
+        Ok(Some(Study { plan, ..study }))
+    }
+
+    /// The same with loads of a second, and their points, which tell the rates.
+    fn of_a_second(
+        plan: &Plan,
+        (address, library): (&'a str, &dyn Source),
+        machine: &'a Machine,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Option<(Study<'a>, Vec<Point>)>, ModelError> {
+        let spec = spec::array(library, address)?;
+        let plan = plan.clone().only(|point| {
+            shorten(point, Nanos::from_secs(1));
+            true
+        });
+        let study = Study { plan, address, spec, machine, stop: stop.clone() };
+        let points = study.points(None, 0);
+        Ok(points.map(|points| (study, points)))
+    }
+
+    /// The points of `plan` on the array at `address`, each load as long as the plan says, so that caches are as full as they were: as
+    /// far as all loads together take no more than `requests` of the array as it is, and else each its part of them.
+    pub fn open_whole(
+        plan: &Plan,
+        array: (&'a str, &dyn Source),
+        requests: u32,
+        machine: &'a Machine,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Option<Study<'a>>, ModelError> {
+        let Some((study, points)) = Study::of_a_second(plan, array, machine, stop)? else { return Ok(None) };
+        let rate = |point: &workload::plan::Point| {
+            points.iter().find(|one| one.index as usize == point.index).map_or(0.0, |one| rate_of(one).value)
+        };
+        let asked = |point: &workload::plan::Point| rate(point) * lasting(point).as_secs_f64();
+        let loads: Vec<f64> = plan.points().iter().map(asked).filter(|asked| *asked > 0.0).collect();
+        if loads.iter().sum::<f64>() <= f64::from(requests) {
+            return Ok(Some(Study { plan: plan.clone(), ..study }));
+        }
+        let each = f64::from(requests) / loads.len().max(1) as f64;
+        let plan = plan.clone().only(|point| {
+            if asked(point) > each {
+                shorten(point, Nanos::from_secs_f64(each / rate(point) / 2.0));
+            }
+            true
+        });
+        Ok(Some(Study { plan, ..study }))
     }
 
     /// The points of the plan with that change, and seeds that follow from `seed`; none where the array refuses it, or
     /// answers with errors.
     pub fn points(&self, change: Option<(Suspect, f64)>, seed: u32) -> Option<Vec<Point>> {
         self.once(Trial { change, seed })
+    }
+
+    /// The points of the plan on the array as it is, of so many seeds, one simulation on each processor; `None` where the array answers
+    /// with errors, and where it was ended.
+    pub fn seeds(&self, count: u32) -> Option<Vec<Vec<Point>>> {
+        let mut all = Vec::new();
+        let work = |seed: usize| self.points(None, truncated(seed as f64));
+        in_order(count as usize, processors(), &work, &mut |_, points| {
+            all.push(points);
+            true
+        });
+        all.into_iter().collect()
     }
 
     /// The points of the plan with each change of a part, and once more, with more seeds, with those that `likely` names of

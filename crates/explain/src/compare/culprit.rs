@@ -338,22 +338,36 @@ fn noise_alone(measured: &[Shift]) -> f64 {
     held(measured, |_| Some((0.0, 0.0))).iter().map(FigurePair::log_likelihood).sum()
 }
 
-/// What the records themselves say was changed, `part` from `change`, where the figures of the model then change as the measured ones
-/// did; `None` where they do not. `shifts` is what the model gives.
-pub fn as_changed(
-    model: &str,
-    measured: &[Shift],
-    part: &str,
-    change: &str,
-    shifts: Vec<Shift>,
-) -> Option<Culprit> {
-    let change = format!("was changed: {change}; it fits");
-    let one = Suspicion { part: part.into(), change, tried: vec![(1.0, shifts)] };
-    let traced = one.trace(measured).filter(|traced| traced.fits)?;
-    let best = traced.log_likelihood;
+/// What the records themselves say was changed, one thing or several, and the figures of the model with that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// `link.rate`, `link.rate and cache.size`.
+    pub part: String,
+    /// From what to what.
+    pub change: String,
+    /// By how much the figures of the model then change.
+    pub shifts: Vec<Shift>,
+}
+
+/// What the records themselves say was changed, where the figures of the model then change as the measured ones did; `None` where they
+/// do not. Of several that fit it is the first, what names fewer changes being given first, unless another is so much likelier.
+pub fn as_changed(model: &str, measured: &[Shift], tried: &[Recorded]) -> Option<Culprit> {
+    let mut chosen: Option<(Suspicion, Traced)> = None;
+    for Recorded { part, change, shifts } in tried {
+        let were = if part.contains(" and ") { "were" } else { "was" };
+        let change = format!("{were} changed: {change}; it fits");
+        let one = Suspicion { part: part.clone(), change, tried: vec![(1.0, shifts.clone())] };
+        let Some(traced) = one.trace(measured).filter(|traced| traced.fits) else { continue };
+        let is_likelier = |than: &Traced| traced.log_likelihood - than.log_likelihood >= LIKELIER.ln();
+        if chosen.as_ref().is_none_or(|(_, than)| is_likelier(than)) {
+            chosen = Some((one, traced));
+        }
+    }
+    let (one, traced) = chosen?;
+    let (part, best) = (Some(one.part.clone()), traced.log_likelihood);
     let suspects = vec![suspect(&[(&one, traced)], best)];
     let figures = u32::try_from(measured.len()).unwrap_or(u32::MAX);
-    Some(Culprit { model: model.into(), part: Some(part.into()), why: String::new(), figures, suspects })
+    Some(Culprit { model: model.into(), part, why: String::new(), figures, suspects })
 }
 
 /// Why no part is named, of so many that were tried; empty where one is.
@@ -439,6 +453,27 @@ mod tests {
     }
 
     #[test]
+    fn of_what_the_records_name_one_change_that_fits_is_enough_and_several_that_fit_better_are_told() {
+        let recorded = |part: &str, parts: [f64; 3]| Recorded {
+            part: part.into(),
+            change: "1 → 2".into(),
+            shifts: changed(parts),
+        };
+        let tried = [
+            recorded("rate", [0.5, 0.5, 0.1]),
+            recorded("size", [0.0, 0.0, 0.5]),
+            recorded("rate and size", [0.5, 0.5, 0.6]),
+        ];
+        let named = |parts: [f64; 3]| as_changed("array:m", &changed(parts), &tried).and_then(|one| one.part);
+        assert_eq!(named([0.5, 0.5, 0.1]).as_deref(), Some("rate"));
+        assert_eq!(named([0.5, 0.5, 0.6]).as_deref(), Some("rate and size"));
+        assert_eq!(named([0.0, 0.0, 3.0]), None, "no change that is known explains it");
+        let nothing_more = [tried[0].clone(), recorded("rate and name", [0.5, 0.5, 0.1])];
+        let found = as_changed("array:m", &changed([0.5, 0.5, 0.1]), &nothing_more);
+        assert_eq!(found.and_then(|one| one.part).as_deref(), Some("rate"), "what adds nothing is not named");
+    }
+
+    #[test]
     fn the_part_whose_pattern_was_measured_is_named_with_its_degree() {
         for (measured, part, change) in [
             ([0.5, 0.5, 0.1], "disks", "2.0 times as slow"),
@@ -502,7 +537,11 @@ mod tests {
     #[test]
     fn what_the_records_say_was_changed_is_named_where_the_model_with_it_fits() {
         let of = |modelled| {
-            as_changed("array:m", &changed([0.0, 0.0, 0.5]), "link.rate", "8 → 4", changed(modelled))
+            as_changed(
+                "array:m",
+                &changed([0.0, 0.0, 0.5]),
+                &[Recorded { part: "link.rate".into(), change: "8 → 4".into(), shifts: changed(modelled) }],
+            )
         };
         let found = of([0.0, 0.0, 0.5]).expect("it fits");
         assert_eq!(found.part.as_deref(), Some("link.rate"));

@@ -35,7 +35,7 @@ use stats::geometric_mean;
 
 use crate::Code;
 
-pub use culprit::{LIKELIER, Suspicion, Traced, as_changed, culprit, likely};
+pub use culprit::{LIKELIER, Recorded, Suspicion, Traced, as_changed, culprit, likely};
 pub use gate::{ComparisonInput, FALSE_ALARMS, POWER, gate};
 pub use limit::{Bound, FailOn, Limit, LimitError, Outcome};
 pub use objectives::{About, Promise, objectives};

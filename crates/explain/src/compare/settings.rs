@@ -51,7 +51,7 @@ const OR: &str = " or ";
 const PASSING: [&str; 1] = ["load average at start"];
 
 /// What the keys of an array's figures begin with.
-const DESCRIPTION: &str = "description: ";
+const DESCRIPTION: &str = Setting::DESCRIPTION;
 
 /// Whether all are of virtual arrays with one address whose figures are all known: where these differ, a file was changed.
 fn has_same_description_files(groups: &[Group<'_>]) -> bool {

@@ -132,7 +132,7 @@ fn options_in_full(settings: &mut Vec<Setting>, sides: &[Vec<Run>]) {
     for setting in settings.iter_mut() {
         let Some(option) = setting.key.strip_prefix(Setting::OPTION) else { continue };
         let open = setting.values.iter_mut().zip(sides).filter(|(value, _)| value.is_none());
-        open.for_each(|(own, runs)| *own = value(runs, option).or_else(|| Some("by default".into())));
+        open.for_each(|(own, runs)| *own = value(runs, option).or_else(|| Some(culprit::BY_DEFAULT.into())));
     }
     settings.retain(|one| one.option().is_none() || one.values.windows(2).any(|two| two[0] != two[1]));
 }

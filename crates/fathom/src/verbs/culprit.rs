@@ -1,7 +1,7 @@
 //! Which part became slower since the baseline, by a model of the array that is measured.
 
 use array::spec;
-use explain::compare::{Shift, Suspicion, as_changed, culprit, likely, modelled, shifts};
+use explain::compare::{Recorded, Shift, Suspicion, as_changed, culprit, likely, modelled, shifts};
 use modelled::suspects::{Study, StudyResult, Suspect};
 use record::judgement::Culprit;
 use record::{Point, Run, Setting};
@@ -48,7 +48,7 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run], settings: &[Setting]) ->
     }
     terminal::say_sentence(&format!("slower than the baseline; simulating {model} to find the slower part"));
     let measured = shifts(base, runs);
-    if let Some(found) = only_change(model, (base, runs), &plan, settings, &measured) {
+    if let Some(found) = as_recorded(model, (base, runs), &plan, settings, &measured) {
         return found;
     }
     let again = |found: &StudyResult| {
@@ -73,33 +73,78 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run], settings: &[Setting]) ->
 /// As many seeds of what the records say was changed are tried.
 const SEEDS: u32 = 3;
 
-/// The one option of the array, or the states that it was brought into, of which the records of both sides differ, where the model with
-/// that change alone changes as what was measured did.
-fn only_change(
+/// What the records say was changed is tried with loads as long as they were, up to so many requests in all.
+const WHOLE: u32 = 4_000_000;
+
+/// Of more changes than this no pairs are tried, but each alone, and all together.
+const PAIRS_OF: usize = 4;
+
+/// What of the options of the array, and of the states that it was brought into, differs between the records of both sides, where the
+/// model with that change alone changes as what was measured did: one of them, or several together, where they do so much better.
+fn as_recorded(
     model: &str,
     (base, runs): (&[&Run], &[&Run]),
     plan: &Plan,
     settings: &[Setting],
     measured: &[Shift],
 ) -> Option<Culprit> {
-    let is_of_array = |setting: &&Setting| setting.option().is_some() || setting.key == STATES;
+    let is_of_array = |setting: &&Setting| option_of(setting).is_some() || setting.key == STATES;
     let changed: Vec<&Setting> = settings.iter().filter(is_of_array).collect();
-    let [only] = changed.as_slice() else { return None };
+    if changed.is_empty() || changed.iter().any(|setting| setting.values.len() != 2) {
+        return None;
+    }
     let (like, before) = (runs.first()?, fit::plan_of(base.first()?).ok()?);
-    let [old, new] = only.values.as_slice() else { return None };
-    let with = |value: &Option<String>| match only.option() {
-        Some(option) => with_option(model, option, value.as_deref()),
-        None => model.to_owned(),
+    let states = changed.iter().position(|setting| setting.key == STATES);
+    let points = |new: &[usize]| {
+        let is_before = new.is_empty() || states.is_some_and(|at| !new.contains(&at));
+        points_of(&address_with(model, &changed, new), if is_before { &before } else { plan })
     };
+    let unchanged = points(&[])?;
+    let tried = subsets(changed.len()).into_iter().filter_map(|new| {
+        let shifts = modelled(like, &unchanged, &[&points(&new)?]).pop()?;
+        let parts: Vec<&str> =
+            new.iter().map(|at| option_of(changed[*at]).unwrap_or("state of the array")).collect();
+        let told: Vec<String> = new.iter().map(|at| changed[*at].told()).collect();
+        Some(Recorded { part: parts.join(" and "), change: told.join(" and "), shifts })
+    });
+    as_changed(model, measured, &tried.collect::<Vec<_>>())
+}
+
+/// The points of `plan` on the array at `address`, of several seeds, from caches as full as those of the plan.
+fn points_of(address: &str, plan: &Plan) -> Option<Vec<Vec<Point>>> {
     let machine = real::this_machine();
-    let points = |plan: &Plan, address: &str| -> Option<Vec<Vec<Point>>> {
-        let study = Study::open(plan, (address, &LIBRARY), REQUESTS, &machine, &Signals.stop()).ok()??;
-        (0..SEEDS).map(|seed| study.points(None, seed)).collect()
-    };
-    let (unchanged, after) = (points(&before, &with(old))?, points(plan, &with(new))?);
-    let shifts = modelled(like, &unchanged, &[&after]).pop()?;
-    let part = only.option().unwrap_or("state of the array");
-    as_changed(model, measured, part, &only.told(), shifts)
+    let study = Study::open_whole(plan, (address, &LIBRARY), WHOLE, &machine, &Signals.stop()).ok()??;
+    study.seeds(SEEDS)
+}
+
+/// The value of an option that an address leaves out and whose figure is not known: the address of the model leaves it out, too.
+pub const BY_DEFAULT: &str = "by default";
+
+/// The option of an array's address that sets what differs: one that the addresses have, or a figure of descriptions that differ.
+fn option_of(setting: &Setting) -> Option<&str> {
+    setting.option().or_else(|| setting.key.strip_prefix(Setting::DESCRIPTION))
+}
+
+/// `model` with those options of `changed` that `new` names as they are after, and the others as they were before.
+fn address_with(model: &str, changed: &[&Setting], new: &[usize]) -> String {
+    let each =
+        changed.iter().enumerate().filter_map(|(at, setting)| Some((at, option_of(setting)?, setting)));
+    each.fold(model.to_owned(), |address, (at, option, setting)| {
+        let value = setting.values[usize::from(new.contains(&at))].as_deref();
+        with_option(&address, option, value.filter(|value| *value != BY_DEFAULT))
+    })
+}
+
+/// Which of `count` changes are tried together: each alone, of few of them each pair, and all.
+fn subsets(count: usize) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = (0..count).map(|one| vec![one]).collect();
+    if (3..=PAIRS_OF).contains(&count) {
+        all.extend((0..count).flat_map(|one| (one + 1..count).map(move |other| vec![one, other])));
+    }
+    if count > 1 {
+        all.push((0..count).collect());
+    }
+    all
 }
 
 /// As a comparison calls what the array was brought into.
@@ -217,6 +262,26 @@ mod tests {
         assert!(of("link", &["link.rate", "cache.size"]).part.is_some());
         assert!(of("controller processor", &[]).part.is_some(), "on real storage nothing is known to differ");
         assert!(of("link", &["write_cache"]).part.is_some(), "an option of the array's own");
+    }
+
+    #[test]
+    fn what_the_records_name_is_tried_alone_and_together_with_all_else_as_it_was() {
+        assert_eq!(subsets(1), [[0]]);
+        assert_eq!(subsets(2), [vec![0], vec![1], vec![0, 1]]);
+        assert_eq!((subsets(3).len(), subsets(5).len()), (7, 6));
+        let setting = |key: &str, values: [Option<&str>; 2]| Setting {
+            key: key.into(),
+            values: values.map(|value| value.map(str::to_owned)).into(),
+        };
+        let rate = setting(&format!("{}link.rate", Setting::OPTION), [None, Some("4MB/s")]);
+        let gap = setting(&format!("{}drive.command", Setting::DESCRIPTION), [Some("1us"), Some("2us")]);
+        let of = |new: &[usize]| address_with("array:m?raid=5", &[&rate, &gap], new);
+        assert_eq!(of(&[]), "array:m?raid=5&drive.command=1us");
+        assert_eq!(of(&[0]), "array:m?raid=5&link.rate=4MB/s&drive.command=1us");
+        assert_eq!(of(&[0, 1]), "array:m?raid=5&link.rate=4MB/s&drive.command=2us");
+        let window = setting(&format!("{}drive.window", Setting::OPTION), [Some(BY_DEFAULT), Some("1")]);
+        let of = |new: &[usize]| address_with("array:m?drive.window=1", &[&window], new);
+        assert_eq!([of(&[]), of(&[0])], ["array:m", "array:m?drive.window=1"]);
     }
 
     #[test]
