@@ -319,8 +319,9 @@ impl<'t> Wanted<'t> {
         let lun = |lun: u32| {
             let (set, nth) = (lun % many, lun / many);
             let on_this_set = count / many + u32::from(set < count % many);
-            let whole = sets[set as usize].geometry.capacity().0;
-            let part = whole / u64::from(on_this_set);
+            let geometry = &sets[set as usize].geometry;
+            let whole = geometry.capacity().0;
+            let part = even_part(geometry, on_this_set);
             let size = self.lun_size.map_or(part, |size| size.get() / units::SECTOR_BYTES);
             if size == 0 || size > part {
                 let most = Sectors(part).bytes();
@@ -339,6 +340,21 @@ impl<'t> Wanted<'t> {
         };
         (0..count).map(lun).collect()
     }
+}
+
+/// Sectors of each of `parts` LUNs on a set, of one size: as many whole stripes as each can have, so that a request which is aligned
+/// in a LUN is aligned on the disks. What does not stripe is cut at MiB, but between disks that are only joined.
+fn even_part(geometry: &Geometry, parts: u32) -> u64 {
+    const MIB: u64 = (1 << 20) / units::SECTOR_BYTES;
+    let part = geometry.capacity().0 / u64::from(parts);
+    let spec = geometry.spec();
+    let grain = match spec.level {
+        Level::Jbod if part.is_multiple_of(spec.member_size.0) => spec.member_size.0,
+        Level::Jbod | Level::Raid1 => MIB,
+        _ => geometry.full_row().0,
+    };
+    // A set may have fewer rows than LUNs.
+    if parts > 1 && part >= grain { part - part % grain } else { part }
 }
 
 /// `raid.bitmap`: a table, or `none`, which takes an inherited one away.

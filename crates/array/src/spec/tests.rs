@@ -498,3 +498,28 @@ fn a_stripe_over_more_luns_than_there_are_is_refused_with_how_many_it_takes() {
     assert!(text.contains("a stripe over 2 LUNs needs as many, not 1; give luns=2 or more"), "{text}");
     assert!(array(&Shipped, "md3000?stripe=on&luns=2").is_ok());
 }
+
+#[test]
+fn luns_are_cut_at_whole_stripes_so_that_aligned_requests_are_aligned_on_the_disks() {
+    for (options, parts) in
+        [("raid=10", 3), ("raid=5", 2), ("raid=0&raid.disks=7", 3), ("raid=5&raid.disks=6", 3)]
+    {
+        let whole = array(&Shipped, &format!("md3000?{options}&luns=1")).unwrap().topology;
+        let cut = array(&Shipped, &format!("md3000?{options}&luns={parts}")).unwrap().topology;
+        let geometry = &cut.sets[0].geometry;
+        let row = geometry.full_row().0;
+        assert_eq!(whole.luns[0].size, geometry.capacity(), "{options}: a LUN of its own is all of the set");
+        assert!(cut.luns.iter().all(|lun| lun.start.0.is_multiple_of(row)), "{options}: {:?}", cut.luns);
+        let used: u64 = cut.luns.iter().map(|lun| lun.size.0).sum();
+        assert!(
+            geometry.capacity().0 - used < parts * row,
+            "{options}: no more than a row of each is left over"
+        );
+    }
+    // Disks that are joined, or copies of each other, have no stripes.
+    let mirror = array(&Shipped, "local-sata-raid1?raid.luns=3").unwrap().topology;
+    assert!(mirror.luns.iter().all(|lun| lun.start.0.is_multiple_of(2048)), "{:?}", mirror.luns);
+    let joined = array(&Shipped, "x4500").unwrap().topology;
+    let disk = joined.sets[0].geometry.spec().member_size.0;
+    assert!(joined.luns.iter().all(|lun| lun.size.0.is_multiple_of(disk)), "{:?}", joined.luns);
+}
