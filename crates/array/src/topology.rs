@@ -81,6 +81,27 @@ impl Topology {
         );
     }
 
+    /// What a drive may lose of writes that were acknowledged and flushed, at most, where the array does not pass flushes on to drives that
+    /// acknowledge writes from memory without protection; `None` where it does, and where they have no such memory.
+    pub fn volatile_behind_flush(&self) -> Option<Bytes> {
+        let members = self.sets.iter().flat_map(|set| &set.members);
+        let models = members.filter_map(|disk| self.models.get(*self.disks.get(*disk as usize)? as usize));
+        let most = models.map(DeviceParams::volatile_buffer).max()?;
+        (!self.controller.flush_members && !most.is_zero()).then_some(most)
+    }
+
+    /// Members of which their sets use no more than a part, with what is left over of each: a set uses as much of each member as of the
+    /// smallest. What is less than a hundredth is left out, as rows end where chunks do.
+    pub fn unused_of_members(&self) -> Vec<(u32, Bytes)> {
+        let left = |set: &SetTopology, disk: u32| {
+            let model = self.models.get(*self.disks.get(disk as usize)? as usize)?;
+            let (size, used) = (model.capacity()?, set.geometry.member_used().bytes());
+            let unused = size.saturating_sub(used);
+            (unused.get() > size.get() / 100).then_some((disk, unused))
+        };
+        self.sets.iter().flat_map(|set| set.members.iter().filter_map(move |disk| left(set, *disk))).collect()
+    }
+
     /// Sessions of a host at all controllers; one at each where nothing is a session.
     pub fn sessions(&self) -> u32 {
         self.protocol.pinned().unwrap_or(1) * self.controllers.max(1)

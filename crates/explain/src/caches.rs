@@ -71,36 +71,33 @@ pub(crate) fn syncs_all(workload: &WorkloadResult) -> bool {
     is_write && workload.spec.durability.open != OpenSync::None && workload.engine.name != Engine::Mmap
 }
 
-/// With so many of its requests answered by the host the figure of a virtual array is that of the host.
+/// With so much of what was asked answered by the host the figure of a virtual array is that of the host.
 const BY_HOST: f64 = 0.5;
 
-/// Requests of a virtual array that the page cache of its hosts answered; only there it is counted.
+/// What the page cache of the hosts answered of the requests of a virtual array; only there it is counted.
 pub(crate) fn answered_by_host(run: &Run, point: &Point) -> Option<Draft> {
     let breakdown = point.breakdown.as_ref().filter(|_| run.world == World::Array)?;
     let is_buffered = |one: &WorkloadResult| !one.spec.direct && !of_files(one);
-    let has_controllers = breakdown.components.iter().any(|part| part.name.starts_with("controller "));
-    if point.workloads.is_empty() || !has_controllers || !point.workloads.iter().all(is_buffered) {
+    if point.workloads.is_empty() || !point.workloads.iter().all(is_buffered) {
         return None;
     }
-    let visits = |is_at: &dyn Fn(&str) -> bool| -> u64 {
-        let own = breakdown.classes.iter().filter(|one| one.op.is_of_load() && is_at(&one.component));
-        own.map(|one| one.visits).sum()
-    };
-    let asked = visits(&|part| part.starts_with("host ") && part.ends_with(" processor"));
-    let sent = visits(&|part| part.starts_with("controller ") && part.ends_with(" processor"));
-    let answered = asked.saturating_sub(sent) as f64 / asked.max(1) as f64;
+    // A host without a page cache answers nothing, whatever was asked for.
+    let answered = breakdown.host_traffic?.answered_by_pages()?;
     let (severity, sentence) = match answered >= BY_HOST {
         true => (
             Severity::Warning,
             format!(
-                "Buffered I/O: the page cache of the hosts answered at least {} of the requests: this is the speed of their memory, and \
-                 not of the array.",
+                "Buffered I/O: the page cache of the hosts answered {} of the bytes without the array: this is the speed of their \
+                 memory, and not of the array.",
                 percent(answered)
             ),
         ),
         false => (
             Severity::Note,
-            "Buffered I/O: the page cache of the hosts is part of what was measured.".to_owned(),
+            format!(
+                "Buffered I/O: the page cache of the hosts is part of what was measured; it answered {} of the bytes without the array.",
+                percent(answered)
+            ),
         ),
     };
     let draft =

@@ -123,6 +123,8 @@ codes! {
     EngineFallback => "engine-fallback",
     /// A setting of a block device had no effect on a virtual array.
     SettingsNotModelled => "settings-not-modelled",
+    /// A set leaves a part of its larger disks unused.
+    UnusedSpace => "unused-space",
     /// The load generator ran in a virtual machine.
     VirtualMachine => "virtual-machine",
     /// No storage was measured.

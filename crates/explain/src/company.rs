@@ -283,6 +283,10 @@ pub(crate) fn lag(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<D
         (Some(_), None) => {
             "Use more `workers` or `depth`, or a lower rate: the storage or the load generator cannot keep up."
         }
+        (None, _) if is_of_client(workload, late) => {
+            "Free processors for the load generator, or lower the rate: the rate was kept and slots were free, but this machine issued \
+             requests late."
+        }
         (None, _) => {
             "Raise `depth` or `workers`: the rate was kept, and requests that were due found all slots of the load taken."
         }
@@ -291,6 +295,12 @@ pub(crate) fn lag(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<D
     let draft =
         draft.number("lag_ns_p99", late.get() as f64).number("response_ns_p99", response.get() as f64);
     Some(draft.number("reached_per_s", reached).number("offered_per_s", offered.unwrap_or(f64::NAN)))
+}
+
+/// Whether whoever drives the load is to blame for half of a lateness or more: a slot was free, and requests were not issued.
+fn is_of_client(workload: &WorkloadResult, late: Nanos) -> bool {
+    let own = merged(workload.late.iter()).and_then(|own| own.quantile(0.99));
+    own.is_some_and(|own| own * 2 >= late)
 }
 
 pub(crate) fn not_issued(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
@@ -369,6 +379,16 @@ pub(crate) fn settings_not_modelled(run: &Run) -> Option<Draft> {
     Some(draft.remedy(
         "Compare it with real storage that has the scheduler and the read-ahead it has without them.",
     ))
+}
+
+/// Sets that leave a part of their larger disks unused.
+pub(crate) fn unused_space(run: &Run) -> Option<Draft> {
+    let left = run.targets.iter().find_map(|target| target.facts.get(fact::UNUSED))?;
+    let sentence = format!(
+        "Disks of several sizes are in one set, which uses as much of each as of the smallest: {left} are not used."
+    );
+    let draft = Draft::new(Code::UnusedSpace, Severity::Note, sentence);
+    Some(draft.remedy("Give each size a set of its own (`raid.members`), or disks of one size."))
 }
 
 pub(crate) fn virtual_machine(run: &Run) -> Option<Draft> {
@@ -472,6 +492,20 @@ mod tests {
         assert!(!finding.numbers.contains_key("offered_per_s"));
         assert!(late(300_000, 99_000).is_none(), "that of any timer");
         assert!(late(300_000, 101_000).is_some());
+    }
+
+    #[test]
+    fn what_is_late_while_slots_are_free_is_late_by_the_machine_and_more_slots_help_nothing() {
+        let remedy = |own_ns: u64| {
+            let mut run = run(20_000);
+            let workload = &mut run.points[0].workloads[0];
+            workload.spec.pace = "rate(20000/s)".parse().expect("it is a pace");
+            workload.classes[0].lag = Some(responses(600_000, 2_000_000, 0.0));
+            workload.late = Some(responses(600_000, own_ns, 0.0));
+            lag(&run, &run.points[0], &run.points[0].workloads[0]).expect("it is behind").about_run().remedy
+        };
+        assert!(remedy(1_900_000).starts_with("Free processors"), "{}", remedy(1_900_000));
+        assert!(remedy(10_000).starts_with("Raise `depth`"), "{}", remedy(10_000));
     }
 
     #[test]

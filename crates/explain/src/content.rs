@@ -75,18 +75,27 @@ pub(crate) fn unwritten(
                 Bytes::new(target.size_bytes)
             ),
         };
-        let rotates = target.facts.get(fact::ROTATIONAL).is_some_and(|rotates| rotates == "yes");
+        // A virtual disk says something of its media, and it means nothing.
+        let is_virtual = run.environment.facts.get(fact::HYPERVISOR).is_some_and(|name| name != "none");
+        let rotates =
+            !is_virtual && target.facts.get(fact::ROTATIONAL).is_some_and(|rotates| rotates == "yes");
         // A hole is never read from the media. Zeros may be data, and a rotating disk reads them as it reads anything.
         let severity = match () {
             () if holes >= MOSTLY_NOTHING => Severity::Invalid,
             () if holes < SOME && rotates => Severity::Note,
             () => Severity::Warning,
         };
-        let sentence = format!(
-            "About {} of {} had never been written: {held}. Reads of unwritten blocks need not reach the media.",
-            percent(part.min(1.0)),
-            target.address
-        );
+        let (told, address) = (percent(part.min(1.0)), &target.address);
+        // Where the file system knows what it has data of, what lacks nothing was written.
+        let sentence = match missing == 0 && target.facts.contains_key(fact::UNWRITTEN) {
+            true => format!(
+                "About {told} of {address} are written zeros: {held}. A device, or a layer before it, that keeps no zeros answers such reads \
+                 without its media."
+            ),
+            false => format!(
+                "About {told} of {address} had never been written: {held}. Reads of unwritten blocks need not reach the media."
+            ),
+        };
         let draft = Draft::new(Code::UnwrittenData, severity, sentence)
             .remedy(
                 "Write all of it first: use a phase with `state = \"prepare\"`, or a directory as the target.",
@@ -223,6 +232,21 @@ mod tests {
         assert_eq!(severity("0 of 60", Some("32767MiB"), "yes"), Some(Severity::Warning));
         assert_eq!(severity("0 of 60", Some("32GiB"), "yes"), Some(Severity::Invalid));
         assert_eq!(of(unwritten, &run("write", &[(fact::ZEROS, "60 of 60")])), None, "nothing is read");
+    }
+
+    #[test]
+    fn zeros_that_were_written_are_told_as_such_and_a_virtual_disk_does_not_say_that_it_rotates() {
+        let mut written =
+            run("read", &[(fact::ZEROS, "60 of 60"), (fact::UNWRITTEN, "0B"), (fact::ROTATIONAL, "yes")]);
+        let finding = of(unwritten, &written).expect("all of it is zeros");
+        assert!(
+            finding.sentence.starts_with("About 100 % of /mnt/array are written zeros: 60 of 60"),
+            "{}",
+            finding.sentence
+        );
+        assert_eq!(finding.severity, Severity::Note, "a disk reads them as it reads anything");
+        written.environment.facts.insert(fact::HYPERVISOR.into(), "kvm".into());
+        assert_eq!(of(unwritten, &written).map(|finding| finding.severity), Some(Severity::Warning));
     }
 
     #[test]

@@ -128,6 +128,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::Throttled | Code::ClockChanged => (About::Clock, [B, C, F]),
         Code::StateNotHeld
         | Code::SettingsNotModelled
+        | Code::UnusedSpace
         | Code::DriveWriteCache
         | Code::ContentCost
         | Code::DepthNotReached

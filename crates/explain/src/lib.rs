@@ -56,11 +56,12 @@ type OfWorkload = fn(&Run, &Point, &WorkloadResult) -> Option<Draft>;
 type OfWorkloadAfter = fn(&Run, &History, &Point, &WorkloadResult) -> Option<Draft>;
 
 /// About the run as a whole.
-const RUN: [OfRun; 11] = [
+const RUN: [OfRun; 12] = [
     failures::interrupted,
     campaign::state_not_held,
     company::virtual_machine,
     company::settings_not_modelled,
+    company::unused_space,
     search::edge,
     search::unkept,
     search::hysteresis,
@@ -72,10 +73,10 @@ const RUN: [OfRun; 11] = [
 
 /// About a point, in either world.
 const POINT: [OfPointAmong; 5] = [
-    |_, _, point| writes::cache_filling(point),
+    |_, _, point| writes::cache_filling(point).or_else(|| writes::slc_filling(point)),
     |run, _, point| caches::answered_by_host(run, point),
     |run, _, point| carry_over::first_point_again(run, point),
-    limits::of_point,
+    |run, loads, point| writes::with_slc_full(point, limits::of_point(run, loads, point)),
     // What memory of the hosts answers says nothing of the array's cache.
     |run, _, point| match caches::answered_by_host(run, point) {
         Some(told) if told.severity() == record::Severity::Warning => None,
@@ -84,7 +85,7 @@ const POINT: [OfPointAmong; 5] = [
 ];
 
 /// About a workload, in either world.
-const WORKLOAD: [OfWorkload; 20] = [
+const WORKLOAD: [OfWorkload; 21] = [
     failures::data_corrupt,
     failures::data_verified,
     failures::errors,
@@ -105,6 +106,7 @@ const WORKLOAD: [OfWorkload; 20] = [
     company::depth_not_reached,
     company::not_issued,
     company::fallback,
+    writes::flush_ends_before_drives,
 ];
 
 /// About a point of real storage.

@@ -3,8 +3,8 @@
 use record::names::{fact, series};
 use record::{Point, Run, Severity, WorkloadResult, WriteCacheFill};
 use spec::{FlushKind, OpenSync};
-use units::Bytes;
 use units::convert::truncated;
+use units::{Bytes, BytesPerSecond, Nanos};
 
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -37,13 +37,78 @@ pub(crate) fn cache_filling(point: &Point) -> Option<Draft> {
     Some(draft.number("full_share", full))
 }
 
+/// Writes past a cache of one bit a cell that are less than this part may be the last of it, or its first.
+const PAST: f64 = 0.5;
+
+/// Writes that all went into the cache of one bit a cell of flash drives, faster than the flash behind it takes any: the rate lasts until
+/// it is full.
+pub(crate) fn slc_filling(point: &Point) -> Option<Draft> {
+    let (breakdown, measured_s) = (point.breakdown.as_ref()?, measured_s(point));
+    let fill = breakdown.slc_cache.filter(|fill| fill.beyond().is_some_and(|past| past < PAST))?;
+    let rate = (fill.taken_bytes + fill.beyond_bytes) as f64 / measured_s;
+    if rate <= fill.behind_bytes_per_s || !rate.is_finite() {
+        return None;
+    }
+    let seconds = |bytes: u64| Nanos::from_secs_f64((bytes as f64 / rate).ceil());
+    let left = fill.size_bytes.saturating_sub(fill.held_most_bytes);
+    let lasts = match (fill.beyond_bytes > 0, left) {
+        (true, _) => "it became full within the measured window".to_owned(),
+        (false, 0) => format!("from empty it lasts {}", seconds(fill.size_bytes)),
+        (false, left) => {
+            format!(
+                "from empty it lasts {}, and after this run {} more",
+                seconds(fill.size_bytes),
+                seconds(left)
+            )
+        }
+    };
+    let sentence = format!(
+        "The SLC cache of the flash drives was not full: they wrote {} into its {}; {lasts}. The flash behind it takes at most {}, and less \
+         at random.",
+        BytesPerSecond::new(rate),
+        Bytes::new(fill.size_bytes),
+        BytesPerSecond::new(fill.behind_bytes_per_s)
+    );
+    let warmup = point.warmed_up_ns() as f64 / 1e9 + measured_s + left as f64 / rate;
+    let remedy = format!(
+        "To measure what lasts, fill it before the measured window: set `warmup = \"{}\"` or more, and let the drives have no rest.",
+        in_whole(warmup)
+    );
+    let draft = Draft::new(Code::CacheFilling, Severity::Warning, sentence).remedy(remedy);
+    let draft = draft.number("slc_bytes", fill.size_bytes as f64).number("slc_bytes_per_s", rate);
+    Some(draft.number("behind_bytes_per_s", fill.behind_bytes_per_s))
+}
+
+/// `bottleneck`, with that the cache of one bit a cell of the flash drives is full, where most that they wrote went past it.
+pub(crate) fn with_slc_full(point: &Point, bottleneck: Option<Draft>) -> Option<Draft> {
+    let fill = point.breakdown.as_ref().and_then(|breakdown| breakdown.slc_cache);
+    let past = fill.and_then(|fill| fill.beyond()).filter(|past| *past >= PAST);
+    let (bottleneck, past) = match (bottleneck, past) {
+        (Some(bottleneck), Some(past)) => (bottleneck, past),
+        (bottleneck, _) => return bottleneck,
+    };
+    let told = format!(
+        " The SLC cache of the flash drives is full: {} of what they wrote went to the flash behind it.",
+        percent(past)
+    );
+    Some(bottleneck.sentence(&told).number("past_slc_share", past))
+}
+
+fn measured_s(point: &Point) -> f64 {
+    point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0) as f64 / 1e9
+}
+
 /// A warm-up after which the cache is full, if it gains what it gained in the measured window: its writes, of another size
-/// or place, may gain less. Whole minutes beyond a minute, of ten seconds below.
+/// or place, may gain less.
 fn warmup(point: &Point, fill: WriteCacheFill) -> String {
-    let measured = point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0);
-    let measured_s = measured as f64 / 1e9;
+    let measured_s = measured_s(point);
     let left = fill.room_bytes.saturating_sub(fill.unwritten_bytes) as f64;
     let seconds = point.warmed_up_ns() as f64 / 1e9 + measured_s * (1.0 + left / fill.gained().max(1) as f64);
+    in_whole(seconds)
+}
+
+/// Whole minutes beyond a minute, of ten seconds below.
+fn in_whole(seconds: f64) -> String {
     match seconds <= 60.0 {
         true => format!("{}s", (seconds / 10.0).ceil() * 10.0),
         false => format!("{}min", (seconds / 60.0).ceil()),
@@ -108,6 +173,28 @@ pub(crate) fn drive_write_cache(run: &Run, _: &Point, workload: &WorkloadResult)
     Some(draft.remedy("To measure durable writes, set `sync = \"dsync\"` or `flush_every = 1`."))
 }
 
+/// Writes to a virtual array that are flushed, and whose flush does not reach the drives that still have them in memory.
+pub(crate) fn flush_ends_before_drives(run: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let held = |target: &record::Target| target.facts.get(fact::VOLATILE_BEHIND_FLUSH).cloned();
+    let held = run.targets.iter().find_map(held).filter(|_| run.world == record::World::Array)?;
+    let durability = &workload.spec.durability;
+    let flushes = workload.totals.iter().any(|total| total.op == record::Op::Flush);
+    let is_synced = durability.open != OpenSync::None || durability.every.is_some() || durability.at_end;
+    if moved_by(workload, record::Op::Write) == 0 || !(flushes || is_synced) {
+        return None;
+    }
+    let held = held.parse::<Bytes>().ok()?;
+    let sentence = format!(
+        "A flush ends at the controller, and the drives behind it acknowledge writes from memory without protection, up to {held} each: \
+         data that were flushed may be lost on power failure."
+    );
+    let draft = Draft::new(Code::DriveWriteCache, Severity::Warning, sentence).remedy(
+        "Have the array pass flushes on (`controller.flush_members = true`), switch the write caches of its drives off, or use drives with \
+         protection against power loss; the rate is then that of durable writes.",
+    );
+    Some(draft.number("volatile_bytes_each", held.get() as f64))
+}
+
 /// Writing everything so many times brings flash into steady state.
 ///
 /// Source: SNIA SSS PTS, workload-independent preconditioning: twice the user capacity.
@@ -152,9 +239,57 @@ pub(crate) fn not_preconditioned(
 
 #[cfg(test)]
 mod tests {
-    use record::sample;
+    use record::sample::{self, Stream};
+    use record::{Breakdown, Grade, SlcFill};
 
     use super::*;
+
+    /// A point of thirty seconds of writes, with what drives took into caches of 78 GB, before flash that takes 160 MB/s.
+    fn flash(held_gb: u64, taken_gb: u64, beyond_gb: u64) -> Point {
+        let stream = Stream { op: "write", size_bytes: 4096, per_s: 100, median_ns: 400_000, spread: 0.1 };
+        let mut point = sample::point(0, "p", vec![sample::workload("main", &[stream])]);
+        let gb = |many: u64| many * 1_000_000_000;
+        let fill = SlcFill {
+            size_bytes: gb(78),
+            held_most_bytes: gb(held_gb),
+            taken_bytes: gb(taken_gb),
+            beyond_bytes: gb(beyond_gb),
+            behind_bytes_per_s: 160e6,
+        };
+        point.breakdown = Some(Breakdown { slc_cache: Some(fill), ..Breakdown::default() });
+        point
+    }
+
+    #[test]
+    fn an_slc_cache_that_is_not_full_is_told_with_how_long_it_lasts_and_what_is_behind_it() {
+        let told = slc_filling(&flash(18, 15, 0)).expect("it took 500 MB/s").about_run();
+        assert!(
+            told.sentence.contains("they wrote 500 MB/s into its 72.64 GiB; from empty it lasts 2 min 36 s, and after this run 2 min 00 s more"),
+            "{}",
+            told.sentence
+        );
+        assert!(told.sentence.contains("takes at most 160 MB/s"), "{}", told.sentence);
+        let mut run = sample::run("quick", vec![flash(18, 15, 0)]);
+        run.world = record::World::Array;
+        crate::judge(&mut run);
+        assert!(run.points[0].grading.as_ref().is_some_and(|graded| graded.grade >= Grade::C));
+        let half = slc_filling(&flash(78, 12, 3)).expect("its rate is that of both");
+        assert!(half.about_run().sentence.contains("became full within the measured window"));
+        assert!(slc_filling(&flash(18, 4, 0)).is_none(), "133 MB/s the flash takes as well");
+        assert!(slc_filling(&flash(78, 0, 15)).is_none(), "it is full");
+    }
+
+    #[test]
+    fn an_slc_cache_that_is_full_is_named_beside_the_bottleneck() {
+        let told = |point: &Point| {
+            let bottleneck = Draft::new(Code::Bottleneck, Severity::Note, "disk 0 is the bottleneck.");
+            with_slc_full(point, Some(bottleneck)).expect("it stays").about_run().sentence
+        };
+        assert!(told(&flash(78, 0, 4)).ends_with(
+            "The SLC cache of the flash drives is full: 100 % of what they wrote went to the flash behind it."
+        ));
+        assert_eq!(told(&flash(18, 4, 0)), "disk 0 is the bottleneck.");
+    }
 
     #[test]
     fn one_target_of_flash_is_enough_and_all_have_to_say_that_they_are_none() {

@@ -338,3 +338,16 @@ fn the_pauses_of_a_schedule_count_for_the_rate_it_asks_for() {
     set(&mut run, "pace", "rate(80000/s, onoff(2s, 2s), drop)");
     assert!(found(&run, "lag").sentence.contains("of 40,000/s"));
 }
+
+#[test]
+fn what_a_set_leaves_of_its_larger_disks_is_a_note() {
+    let mut run = reads();
+    assert!(find(&run, "unused-space").is_none());
+    run.targets[0].facts.insert(fact::UNUSED.into(), "1 TB of disk 2, up to 1 TB of 2 TB each".into());
+    let finding = found(&run, "unused-space");
+    assert_eq!(finding.severity, Severity::Note);
+    assert!(
+        finding.sentence.ends_with("1 TB of disk 2, up to 1 TB of 2 TB each are not used."),
+        "{finding:?}"
+    );
+}

@@ -168,3 +168,19 @@ fn a_cache_that_counts_whole_pages_took_no_more_than_was_written() {
         "{told}"
     );
 }
+
+#[test]
+fn a_flush_that_ends_before_volatile_drives_is_a_warning_on_a_virtual_array_that_is_asked_to_flush() {
+    let mut run = writes();
+    run.targets[0].facts.insert(fact::VOLATILE_BEHIND_FLUSH.into(), "256MiB".into());
+    run.world = record::World::Array;
+    assert!(find(&run, "drive-write-cache").is_none(), "nothing is to be durable");
+    set(&mut run, "sync", "dsync");
+    let finding = found(&run, "drive-write-cache");
+    assert_eq!(
+        (finding.severity, finding.numbers["volatile_bytes_each"]),
+        (Severity::Warning, (256 << 20) as f64)
+    );
+    run.targets[0].facts.remove(fact::VOLATILE_BEHIND_FLUSH);
+    assert!(find(&run, "drive-write-cache").is_none(), "it reaches them, or they lose nothing");
+}

@@ -50,9 +50,9 @@ pub use phase::{is_named, phase_title};
 pub use point::ranks;
 pub use point::{
     Breakdown, BreakdownWindow, Class, ClassShare, Component, CpuUse, DeviceCounters, DeviceWaits,
-    DeviceZones, DiskRole, Edges, EngineUsed, ErrorSample, LunQueues, OpTotal, PartShare, Point, PointKind,
-    RankClock, RankResult, ResponseShare, Series, Settled, Shares, Silence, TaskCounts, Together, Verified,
-    WorkerResult, WorkloadResult, WriteCacheFill,
+    DeviceZones, DiskRole, Edges, EngineUsed, ErrorSample, HostTraffic, LunQueues, OpTotal, PartShare, Point,
+    PointKind, RankClock, RankResult, ResponseShare, Series, Settled, Shares, Silence, SlcFill, TaskCounts,
+    Together, Verified, WorkerResult, WorkloadResult, WriteCacheFill,
 };
 pub use response_map::ResponseMap;
 pub use run::{

@@ -53,6 +53,12 @@ pub mod fact {
     pub const FITTED: &str = "fitted to";
     /// Of a virtual array: each figure of its files as simulated, `link.rate = 4000MB/s; drive: rpm = 15000`.
     pub const DESCRIPTION: &str = "description";
+    /// Of a virtual array that does not pass flushes on to its drives: what each of these may hold of acknowledged writes in memory that
+    /// a loss of power takes, as `Bytes` prints it exactly; absent where that is nothing.
+    pub const VOLATILE_BEHIND_FLUSH: &str = "volatile behind a flush";
+    /// Of a virtual array whose sets have members of several sizes: what is left over of the larger ones, in words; absent where nothing
+    /// is.
+    pub const UNUSED: &str = "unused of its disks";
     /// Where the storage is if not in this machine, in words: `nfs4 from server:/export`.
     pub const REMOTE: &str = "remote";
 

@@ -329,6 +329,22 @@ pub enum ModelError {
     Unfit(String),
 }
 
+/// `73.36 GB of 146.81 GB of disks 4, 5`: what sets leave over of members that are larger than their smallest; `None` where nothing is.
+fn unused_in_words(topology: &Topology) -> Option<String> {
+    let unused = topology.unused_of_members();
+    let (_, most) = unused.iter().max_by_key(|(_, left)| *left)?;
+    let size_of = |disk: u32| topology.models.get(*topology.disks.get(disk as usize)? as usize)?.capacity();
+    let (disk, _) = unused.iter().find(|(_, left)| left == most)?;
+    let all: Bytes = unused.iter().map(|(_, left)| *left).sum();
+    let named: Vec<String> = unused.iter().map(|(disk, _)| disk.to_string()).collect();
+    let disks = match named.len() {
+        1 => format!("disk {}", named[0]),
+        2..=8 => format!("disks {}", named.join(", ")),
+        many => format!("{many} disks"),
+    };
+    Some(format!("{all} of {disks}, up to {most} of {} each", size_of(*disk)?))
+}
+
 fn work_refused(error: WorkError) -> WorldError {
     WorldError::unfit(error.to_string())
 }
@@ -373,13 +389,17 @@ impl World for ModelledWorld {
         ];
         let fitted =
             self.spec.is_fitted().then(|| (fact::FITTED, "rates and mean response times".to_owned()));
+        let volatile =
+            self.topology.volatile_behind_flush().map(|most| (fact::VOLATILE_BEHIND_FLUSH, most.exact()));
+        let unused = unused_in_words(&self.topology).map(|told| (fact::UNUSED, told));
+        let more = fitted.into_iter().chain(volatile).chain(unused);
         vec![record::Target {
             address: self.asked.clone(),
             kind: "array".into(),
             path: None,
             size_bytes: self.sizes.iter().copied().sum::<Bytes>().get(),
             caches: Vec::new(),
-            facts: facts.into_iter().chain(fitted).map(|(key, value)| (key.to_owned(), value)).collect(),
+            facts: facts.into_iter().chain(more).map(|(key, value)| (key.to_owned(), value)).collect(),
             validation: self.validation.clone(),
         }]
     }

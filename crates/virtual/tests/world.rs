@@ -459,3 +459,55 @@ fn a_point_can_be_told_as_far_as_it_has_come() {
     let rate = |point: &record::Point| point.workloads[0].total().unwrap().ops_per_s.value;
     assert!((rate(last) - rate(whole)).abs() < 2.0, "{} of {}", rate(last), rate(whole));
 }
+
+#[test]
+fn what_a_page_cache_writes_back_is_no_second_request_and_no_answer_of_its_own() {
+    let of = |direct: bool, more: &str| {
+        let plan = plan(&format!(
+            "[[phase]]\nname = 'a'\npattern = 'random'\nsize = '8KiB'\nreads = '0%'\ndepth = 4\ndirect = {direct}\n{more}\n"
+        ));
+        measured(&plan, &mut array(&plan)).points.remove(0)
+    };
+    let asked = |point: &record::Point| point.breakdown.as_ref().unwrap().host_traffic.unwrap();
+    let length = "warmup = '20s'\nrun = '5s'";
+    let (through, past) = (of(false, length), of(true, length));
+    let completed = |point: &record::Point| point.workloads[0].classes.iter().map(|one| one.ops).sum::<u64>();
+    for point in [&through, &past] {
+        let (requests, ended) = (asked(point).requests as f64, completed(point) as f64);
+        assert!((requests / ended - 1.0).abs() < 0.02, "{requests} requests of {ended}");
+    }
+    assert_eq!((asked(&past).answered_by_pages(), asked(&past).part_max_bytes), (None, 128 << 10));
+    let answered = asked(&through).answered_by_pages().unwrap();
+    assert!(answered < 0.02, "all of it is written back: {answered}");
+    let held = plan(
+        "[[phase]]\nname = 'a'\npattern = 'random'\nsize = '4KiB'\nspan = '4MiB'\ndirect = false\nwarmup = '6s'\nrun = '300ms'\n",
+    );
+    let held = measured(&held, &mut array(&held)).points.remove(0);
+    assert!(asked(&held).answered_by_pages().unwrap() > 0.99, "{:?}", asked(&held));
+    assert!(asked(&held).parts < asked(&held).requests / 100, "{:?}", asked(&held));
+}
+
+#[test]
+fn a_record_tells_what_flash_took_with_one_bit_a_cell_and_what_went_past_that() {
+    let of = |size: &str, options: &str| {
+        let plan = plan(&format!(
+            "[[phase]]\nname = 'a'\npattern = 'sequential'\nsize = '128KiB'\nreads = '0%'\ndepth = 8\nwarmup = '1s'\nrun = '1s'\n{size}"
+        ));
+        let address = format!("array:ssd-1?drive=qvo-870-4000{options}");
+        let mut world = ModelledWorld::shipped(&plan, &address, Arc::default()).unwrap();
+        measured(&plan, &mut world).points.remove(0).breakdown.unwrap().slc_cache
+    };
+    let filling = of("", "").unwrap();
+    assert_eq!((filling.size_bytes, filling.beyond_bytes), (78_000_000_000, 0), "{filling:?}");
+    let rate = filling.taken_bytes as f64;
+    assert!(
+        (rate / 530e6 - 1.0).abs() < 0.02 && filling.held_most_bytes > filling.taken_bytes,
+        "{filling:?}"
+    );
+    let full = of("", "&devices.with.flash.slc_cache.size=256MiB").unwrap();
+    assert_eq!(full.taken_bytes, 0, "{full:?}");
+    assert!((full.beyond_bytes as f64 / full.behind_bytes_per_s - 1.0).abs() < 0.05, "{full:?}");
+    let fresh = plan("[[phase]]\nname = 'a'\nsize = '4KiB'\nrun = '1s'\n");
+    let plain = measured(&fresh, &mut array(&fresh)).points.remove(0);
+    assert_eq!(plain.breakdown.unwrap().slc_cache, None, "its disks rotate");
+}

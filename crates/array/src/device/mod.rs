@@ -22,6 +22,8 @@ pub use flash::{FlashDrive, FlashParams};
 pub use queue::{Queue, QueueParams};
 pub use rotating::{Drive, RotatingParams};
 
+use rotating::DriveCacheParams;
+
 /// What a device is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -344,4 +346,29 @@ pub enum DeviceParams {
     Queue(QueueParams),
     /// Times by the number of commands.
     Fitted(FittedParams),
+}
+
+impl DeviceParams {
+    /// User capacity; `None` of what is a law and no drive.
+    pub fn capacity(&self) -> Option<Bytes> {
+        match self {
+            DeviceParams::Rotating(drive) => Some(drive.capacity.bytes()),
+            DeviceParams::Flash(drive) => Some(drive.capacity),
+            DeviceParams::CachedFlash(device) => Some(device.capacity),
+            DeviceParams::Queue(_) | DeviceParams::Fitted(_) => None,
+        }
+    }
+
+    /// Memory in which it acknowledges writes that a loss of power would take; zero of what has none.
+    pub fn volatile_buffer(&self) -> Bytes {
+        match self {
+            DeviceParams::Rotating(drive) => {
+                let cache = drive.cache.filter(DriveCacheParams::is_write_back);
+                cache.map_or(Bytes::ZERO, |cache| cache.segment.bytes() * u64::from(cache.write_segments))
+            }
+            DeviceParams::Flash(drive) if !drive.protected => drive.write_buffer,
+            // The memory of the others has a battery, or is none.
+            _ => Bytes::ZERO,
+        }
+    }
 }

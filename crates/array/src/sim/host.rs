@@ -9,7 +9,7 @@ use crate::meter::Meter;
 use crate::station::Station;
 
 use super::gate::Gate;
-use super::outcome::LunQueues;
+use super::outcome::{HostTraffic, LunQueues};
 use super::pages::Pages;
 use super::request::{HostRequest, Purpose, Requests};
 
@@ -34,6 +34,8 @@ pub struct Host {
     pub dealt: u32,
     /// The thread of each worker, by the number of its client.
     threads: Vec<Thread>,
+    /// What was asked of it, and what it asked for that, since its meters began.
+    pub traffic: HostTraffic,
 }
 
 /// The thread of a worker: until when it is at work, and its past.
@@ -59,6 +61,7 @@ impl Host {
             sessions: vec![Gate::default(); sessions],
             dealt: 0,
             threads: Vec::new(),
+            traffic: HostTraffic::default(),
         }
     }
 
@@ -168,9 +171,10 @@ impl Host {
         next
     }
 
-    /// Begins to count at `now` what its LUNs have outstanding.
+    /// Begins to count at `now` what its LUNs have outstanding, and what is asked.
     pub fn restart_queues(&mut self, now: Instant) {
         self.admitted = Admitted { changed: now, areas: [0; 2], ..self.admitted };
+        self.traffic = HostTraffic::default();
     }
 
     /// What its LUNs had outstanding on average in the `elapsed` time until `now`, and what waited for that.

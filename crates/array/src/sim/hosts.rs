@@ -69,7 +69,7 @@ impl Hosts {
 
     /// Takes the requests that a job issues.
     pub fn issue(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, manner: Manner) {
-        let HostRequest { host, lun, offset, len, purpose, .. } = traffic.requests[place];
+        let HostRequest { op, host, lun, offset, len, purpose, .. } = traffic.requests[place];
         debug_assert_eq!(purpose, Purpose::Job, "only jobs ask from outside");
         let now = traffic.time.now();
         let size = self.sizes.get(lun as usize).map_or(0, |size| size.get());
@@ -79,7 +79,9 @@ impl Hosts {
             return;
         }
         let host = &mut self.each[host as usize];
+        host.traffic.requests += 1;
         if manner.buffered && host.pages.is_some() {
+            host.traffic.through_pages[usize::from(op != Op::Read)] += Bytes::new(u64::from(len));
             let ready = host.look_up(now, &mut traffic.requests, place);
             if !self.reads_pointers(traffic, array, place, ready, true) {
                 self.buffered(traffic, array, place, ready, manner.only_sets_out);
@@ -169,6 +171,7 @@ impl Hosts {
         (request.sent, request.outstanding) = (ready, true);
         let HostRequest { host, lun, purpose, .. } = *request;
         let now = traffic.time.now();
+        self.each[host as usize].traffic.parts += u64::from(purpose == Purpose::Job);
         if self.each[host as usize].admit(now, lun as usize, place, purpose) {
             self.enter_session(traffic, array, place, ready);
         }

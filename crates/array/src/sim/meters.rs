@@ -9,8 +9,9 @@ use crate::meter::{Meter, Metered};
 use crate::raid::DiskRole;
 
 use super::Sim;
+use super::back::{SlcMeter, SlcUse};
 use super::courses::Courses;
-use super::outcome::{Component, LunQueues};
+use super::outcome::{Component, HostTraffic, LunQueues};
 
 /// How far a part may be off Little's law and the utilisation law after a run.
 const LAW: f64 = 0.01;
@@ -23,6 +24,7 @@ impl Sim {
         for disk in &mut self.array.back.disks {
             disk.device.restart_meter(now);
             disk.moved = [Sectors(0); 2];
+            disk.slc.iter_mut().for_each(SlcMeter::restart);
         }
         self.array.back.restart_locks(now);
         for host in &mut self.hosts.each {
@@ -153,6 +155,19 @@ impl Sim {
             ..sum
         })
         .unwrap_or_default()
+    }
+
+    /// What jobs asked of all hosts since their meters began.
+    pub(super) fn host_traffic(&self) -> HostTraffic {
+        self.hosts.each.iter().map(|host| host.traffic).fold(HostTraffic::default(), HostTraffic::and)
+    }
+
+    /// What the drives of all sets programmed with one bit a cell since their meters began; `None` where none does.
+    pub(super) fn slc(&self) -> Option<SlcUse> {
+        let back = &self.array.back;
+        let members = back.sets.iter().flat_map(|set| &set.disks);
+        let each = members.filter_map(|disk| Some(back.disks.get(*disk as usize)?.slc?.seen()));
+        each.reduce(SlcUse::and)
     }
 
     /// Every part that work passes through, with its name: all but the disks.

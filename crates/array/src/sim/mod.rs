@@ -69,12 +69,12 @@ use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Share};
 use workload::{Completion, Errno, Job, Request, WarmUp};
 
-pub use back::{BackEnd, Disk, Ended, Freed, OperationSpec, Owner, Set};
+pub use back::{BackEnd, Disk, Ended, Freed, OperationSpec, Owner, Set, SlcMeter, SlcUse};
 pub use clients::{Client, FilePlace};
 pub use courses::{Course, Courses};
 pub use engine::Engine;
 pub use event::Event;
-pub use outcome::{Component, LunQueues, RunOutcome};
+pub use outcome::{Component, HostTraffic, LunQueues, RunOutcome};
 pub use resource::Resource;
 pub use timeline::Timeline;
 pub use works::{WorkError, WorkOrder, WorkProgress};
@@ -506,6 +506,8 @@ impl Sim {
         let outcome = RunOutcome {
             breakdown,
             lun_queues,
+            host_traffic: self.host_traffic(),
+            slc: self.slc(),
             courses,
             tallies,
             latency,

@@ -7,6 +7,7 @@ use crate::latency::LatencyTotals;
 use crate::meter::{Class, Meter, Visits};
 use crate::raid::DiskRole;
 
+use super::back::SlcUse;
 use super::courses::Courses;
 
 /// The end of a run.
@@ -21,6 +22,10 @@ pub struct RunOutcome {
     pub breakdown: Vec<Component>,
     /// What the LUNs of all hosts had outstanding from then on.
     pub lun_queues: LunQueues,
+    /// What jobs asked of the hosts from then on, and what of it the hosts asked of the array.
+    pub host_traffic: HostTraffic,
+    /// What the caches of one bit a cell of the flash drives in the sets took from then on; `None` where there are none.
+    pub slc: Option<SlcUse>,
     /// How busy each part was over time, from the begin of the run.
     pub courses: Courses,
     /// When the run began and ended.
@@ -58,6 +63,32 @@ pub struct Component {
     pub chooses_among: Option<u32>,
     /// Of a disk whose parts work side by side: the kind of them that is the busiest, of which utilisation and busy time are.
     pub busiest: Option<&'static str>,
+}
+
+/// What jobs asked of the hosts, and what those asked of the array for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostTraffic {
+    /// Requests of jobs and of a file system, those that a page cache answered among them.
+    pub requests: u64,
+    /// Parts in which they were sent: what a page cache reads and writes on its own account does not count.
+    pub parts: u64,
+    /// Read and written through page caches, in that order.
+    pub through_pages: [Bytes; 2],
+    /// Read from and written to the array by page caches, in that order.
+    pub by_pages: [Bytes; 2],
+}
+
+impl HostTraffic {
+    /// What several hosts had together.
+    pub fn and(self, other: HostTraffic) -> HostTraffic {
+        let sum = |own: [Bytes; 2], other: [Bytes; 2]| [own[0] + other[0], own[1] + other[1]];
+        HostTraffic {
+            requests: self.requests + other.requests,
+            parts: self.parts + other.parts,
+            through_pages: sum(self.through_pages, other.through_pages),
+            by_pages: sum(self.by_pages, other.by_pages),
+        }
+    }
 }
 
 /// How many requests the hosts let reach their LUNs at once, and what waited for that.

@@ -145,7 +145,9 @@ impl Hosts {
 
     /// Sends what the page cache cannot answer by itself.
     fn dispatch(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, ready: Instant) {
-        let now = traffic.time.now();
+        let (now, HostRequest { op, len, .. }) = (traffic.time.now(), traffic.requests[place]);
+        let by_pages = &mut self.host_of(traffic, place).traffic.by_pages;
+        by_pages[usize::from(op != Op::Read)] += Bytes::new(u64::from(len));
         let ready = self.host_of(traffic, place).dispatch(now, ready, &mut traffic.requests, place);
         self.split(traffic, array, place, ready);
     }

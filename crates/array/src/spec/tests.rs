@@ -523,3 +523,28 @@ fn luns_are_cut_at_whole_stripes_so_that_aligned_requests_are_aligned_on_the_dis
     let disk = joined.sets[0].geometry.spec().member_size.0;
     assert!(joined.luns.iter().all(|lun| lun.size.0.is_multiple_of(disk)), "{:?}", joined.luns);
 }
+
+#[test]
+fn a_flush_that_ends_at_the_controller_leaves_what_drives_hold_without_protection() {
+    let of = |address: &str| array(&Shipped, address).unwrap().topology.volatile_behind_flush();
+    let drive = "ssd-1?drive=mx500-500";
+    assert_eq!(of(drive), None, "it is passed on");
+    let held = of(&format!("{drive}&controller.flush_members=false"));
+    assert!(held.is_some_and(|held| !held.is_zero()), "{held:?}");
+    assert_eq!(of("ssd-1?drive=p4510-4000&controller.flush_members=false"), None, "its memory is protected");
+    assert_eq!(of("md3000?raid=10"), None, "its disks write to their media before they answer");
+}
+
+#[test]
+fn a_set_of_disks_of_two_sizes_leaves_the_rest_of_the_larger_ones_unused() {
+    let mut topology = array(&Shipped, "md3000?raid=5").unwrap().topology;
+    assert_eq!(topology.unused_of_members(), [], "all are alike, but for what fills no row");
+    let mut larger = topology.models[0].clone();
+    let crate::device::DeviceParams::Rotating(drive) = &mut larger else { panic!("its disks rotate") };
+    let size = drive.capacity.bytes();
+    drive.capacity.0 *= 2;
+    topology.models.push(larger);
+    topology.disks[2] = 1;
+    let [(2, left)] = topology.unused_of_members()[..] else { panic!("{:?}", topology.unused_of_members()) };
+    assert!(left.as_f64() / size.as_f64() > 0.99 && left.as_f64() / size.as_f64() < 1.01, "{left} of {size}");
+}

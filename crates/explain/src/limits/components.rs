@@ -410,13 +410,16 @@ pub(super) fn with_hit_rate(draft: crate::draft::Draft, point: &Point) -> crate:
     draft.sentence(&format!(" Caches answer {} of the reads.", percent(hits))).number("hit_rate", hits)
 }
 
-/// How many operations disks did for each request that hosts sent, those of caches among them; `None` where nothing was counted.
+/// How many operations disks did for each request of the workloads, those of caches among them; `None` where nothing was counted.
 pub(super) fn operations_per_request(point: &Point) -> Option<f64> {
     let classes = || point.breakdown.iter().flat_map(|breakdown| &breakdown.classes);
+    let asked = point.breakdown.as_ref().and_then(|breakdown| breakdown.host_traffic);
     let visits = |is_at: &dyn Fn(&str) -> bool, counts: fn(&ClassShare) -> bool| -> u64 {
         classes().filter(|one| is_at(&one.component) && counts(one)).map(|one| one.visits).sum()
     };
-    let requests = visits(&|name| kind(name) == "host processor", is_of_load);
+    // A host's processor is visited for what its page cache sends, and for each part, as well.
+    let by_host = || visits(&|name| kind(name) == "host processor", is_of_load);
+    let requests = asked.map_or_else(by_host, |asked| asked.requests);
     let operations = visits(&|name| kind(name) == DISK, |one| !is_background(one));
     (requests > 0 && operations > 0).then(|| operations as f64 / requests as f64)
 }

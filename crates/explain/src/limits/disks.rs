@@ -76,11 +76,13 @@ pub(super) fn with_operations(draft: Draft, run: &Run, point: &Point) -> Draft {
     let draft = match components::operations_per_request(point).filter(|each| *each >= SEVERAL) {
         None => draft,
         Some(each) => {
-            let is_split = crosses_chunks(point);
-            let why = match (is_split, failed_disks(point)) {
-                (true, _) => "requests cross chunks",
-                (false, Some(_)) => FAILED_REASONS,
-                (false, None) => MANY_REASONS,
+            let cut = cut(point, each);
+            let is_split = cut.is_none() && crosses_chunks(point);
+            let why = match (&cut, is_split, failed_disks(point)) {
+                (Some(cut), ..) => cut,
+                (None, true, _) => "requests cross chunks",
+                (None, false, Some(_)) => FAILED_REASONS,
+                (None, false, None) => MANY_REASONS,
             };
             let draft = draft
                 .sentence(&format!(" Disks do {each:.1} operations for each request ({why})."))
@@ -135,6 +137,21 @@ fn fits_chunks(run: &Run, point: &Point) -> bool {
     chunk.is_some_and(|chunk| {
         let sizes = |one: &WorkloadResult| [one.spec.sizes.smallest(), one.spec.sizes.largest()];
         point.workloads.iter().flat_map(sizes).all(|size| fits(chunk, size))
+    })
+}
+
+/// Where disks do no more than an operation for each part of a request by so much, nothing but the parts makes several.
+const EACH_PART: f64 = 1.1;
+
+/// That hosts cut requests, where this is why disks do `each` operations for one: they do one for each part.
+fn cut(point: &Point, each: f64) -> Option<String> {
+    let asked = point.breakdown.as_ref()?.host_traffic.filter(|asked| asked.requests > 0)?;
+    let parts = asked.parts as f64 / asked.requests as f64;
+    (parts >= SEVERAL && each <= EACH_PART * parts).then(|| {
+        format!(
+            "the host sends a request in parts of at most {}: `host.max_transfer`, or the request size of the protocol",
+            Bytes::new(asked.part_max_bytes)
+        )
     })
 }
 
@@ -267,6 +284,25 @@ mod tests {
             [Some("128KiB"), Some("64KiB"), Some("32KiB"), Some("96KiB"), None].map(fits),
             [true, true, false, false, false]
         );
+    }
+
+    #[test]
+    fn where_hosts_cut_requests_the_disks_do_one_operation_for_each_part() {
+        let told = |each: f64, parts: u64| {
+            let mut point = swept(&[(8.0, 1_000, 0.5)]).points.remove(0);
+            let asked = record::HostTraffic {
+                requests: 100,
+                parts,
+                part_max_bytes: 128 << 10,
+                ..record::HostTraffic::default()
+            };
+            point.breakdown =
+                Some(record::Breakdown { host_traffic: Some(asked), ..record::Breakdown::default() });
+            cut(&point, each)
+        };
+        assert!(told(2.0, 200).is_some_and(|told| told.contains("parts of at most 128 KiB")));
+        assert_eq!(told(4.0, 200), None, "copies or parity are behind it");
+        assert_eq!(told(2.0, 100), None, "each request is sent as it is");
     }
 
     #[test]

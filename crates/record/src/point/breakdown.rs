@@ -31,6 +31,66 @@ pub struct Breakdown {
     /// How many requests reach the LUNs at once, and what waited for that; absent in older records, and of what is no load.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lun_queues: Option<LunQueues>,
+    /// What was asked of the hosts, and what they asked of the array for it; absent in older records, and of what is no load.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host_traffic: Option<HostTraffic>,
+    /// What flash drives took with one bit a cell; absent of drives that do not, in older records, and of what is no load.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slc_cache: Option<SlcFill>,
+}
+
+/// What flash drives took into their caches of one bit a cell, and past them, all drives together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlcFill {
+    /// What the caches take when they are empty.
+    pub size_bytes: u64,
+    /// What they hold at the most when the window ends: less where the drives were idle.
+    pub held_most_bytes: u64,
+    /// Written into them within the window.
+    pub taken_bytes: u64,
+    /// Written past them within the window, for want of room.
+    pub beyond_bytes: u64,
+    /// What the flash behind them takes in order; writes at random cost garbage collection besides.
+    pub behind_bytes_per_s: f64,
+}
+
+impl SlcFill {
+    /// Of what was written the part that found no room; `None` where nothing was.
+    pub fn beyond(&self) -> Option<f64> {
+        let written = self.taken_bytes + self.beyond_bytes;
+        (written > 0).then(|| self.beyond_bytes as f64 / written as f64)
+    }
+}
+
+/// What was asked of the hosts, and what they asked of the array for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostTraffic {
+    /// Requests of the workloads, or of the file system, those that a page cache answered among them.
+    pub requests: u64,
+    /// Parts in which they were sent; what a page cache reads and writes on its own account does not count.
+    pub parts: u64,
+    /// The longest part that a host sends (`host.max_transfer`, or the request size of the protocol).
+    pub part_max_bytes: u64,
+    /// Read through page caches.
+    pub buffered_read_bytes: u64,
+    /// Written through page caches.
+    pub buffered_written_bytes: u64,
+    /// Read from the array by page caches.
+    pub fetched_bytes: u64,
+    /// Written to the array by page caches.
+    pub written_back_bytes: u64,
+}
+
+impl HostTraffic {
+    /// The part of what was asked of page caches that they answered without the array, by bytes; `None` where nothing was asked of them.
+    ///
+    /// What they fetch ahead and write back counts as asked of the array, whenever it is.
+    pub fn answered_by_pages(&self) -> Option<f64> {
+        let asked = self.buffered_read_bytes + self.buffered_written_bytes;
+        let answered = self.buffered_read_bytes.saturating_sub(self.fetched_bytes)
+            + self.buffered_written_bytes.saturating_sub(self.written_back_bytes);
+        (asked > 0).then(|| answered as f64 / asked as f64)
+    }
 }
 
 /// How many requests the hosts let reach their LUNs at once, and what waited for that.

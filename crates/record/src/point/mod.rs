@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use stats::saturation::LoadPoint;
 
 pub use self::breakdown::{
-    Breakdown, BreakdownWindow, ClassShare, Component, DiskRole, LunQueues, PartShare, ResponseShare, Shares,
-    WriteCacheFill,
+    Breakdown, BreakdownWindow, ClassShare, Component, DiskRole, HostTraffic, LunQueues, PartShare,
+    ResponseShare, Shares, SlcFill, WriteCacheFill,
 };
 pub use self::cpu::{CpuUse, TaskCounts};
 pub use self::rank::{RankClock, RankResult};

@@ -2,10 +2,10 @@
 
 use array::meter::{Class, Visits};
 use array::raid::DiskRole;
-use array::sim::{Component, LunQueues};
+use array::sim::{Component, HostTraffic, LunQueues, SlcUse};
 use record::{Behalf, Breakdown, BreakdownWindow, ClassShare};
 use units::convert::truncated;
-use units::{Instant, Nanos};
+use units::{Bytes, Instant, Nanos};
 
 /// Every part, and what visits on behalf of hosts, caches and background work met there, from one instant to another.
 pub(super) fn breakdown(parts: &[Component], from: Instant, until: Instant) -> Breakdown {
@@ -19,6 +19,8 @@ pub(super) fn breakdown(parts: &[Component], from: Instant, until: Instant) -> B
         window: Some(window),
         write_cache: None,
         lun_queues: None,
+        host_traffic: None,
+        slc_cache: None,
     }
 }
 
@@ -69,6 +71,32 @@ fn role(role: DiskRole) -> record::DiskRole {
 pub(super) fn lun_queues(queues: LunQueues) -> record::LunQueues {
     let LunQueues { depth, queues, mean_outstanding, mean_waiting } = queues;
     record::LunQueues { depth, queues, mean_outstanding, mean_waiting }
+}
+
+/// What was asked of hosts that send no more than `part_max` at once, in the words of a record.
+pub(super) fn host_traffic(traffic: HostTraffic, part_max: Bytes) -> record::HostTraffic {
+    let [buffered_read_bytes, buffered_written_bytes] = traffic.through_pages.map(Bytes::get);
+    let [fetched_bytes, written_back_bytes] = traffic.by_pages.map(Bytes::get);
+    record::HostTraffic {
+        requests: traffic.requests,
+        parts: traffic.parts,
+        part_max_bytes: part_max.get(),
+        buffered_read_bytes,
+        buffered_written_bytes,
+        fetched_bytes,
+        written_back_bytes,
+    }
+}
+
+/// What flash drives took with one bit a cell, in the words of a record.
+pub(super) fn slc_fill(seen: SlcUse) -> record::SlcFill {
+    record::SlcFill {
+        size_bytes: seen.size.get(),
+        held_most_bytes: seen.held_most.get(),
+        taken_bytes: seen.taken.get(),
+        beyond_bytes: seen.beyond.get(),
+        behind_bytes_per_s: seen.behind.get(),
+    }
 }
 
 /// The word of a record for a class of visits.

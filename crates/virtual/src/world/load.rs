@@ -25,7 +25,7 @@ use workload::tree::{FileOp, Shape, Tree, compile_tree};
 use workload::{FlowTotals, Job, Logged, Progress, RequestSource, WarmUp, compile, worn_out};
 
 use super::ModelledWorld;
-use super::breakdown::{breakdown, lun_queues};
+use super::breakdown::{breakdown, host_traffic, lun_queues, slc_fill};
 use super::courses;
 use crate::shares;
 
@@ -105,6 +105,8 @@ impl ModelledWorld {
         let halfway = outcome.courses.unwritten_by(measured_from, measured_from.saturating_add(half));
         breakdown.write_cache = self.write_cache_fill(before, outcome.unwritten, halfway);
         breakdown.lun_queues = Some(lun_queues(outcome.lun_queues));
+        breakdown.host_traffic = Some(host_traffic(outcome.host_traffic, self.part_max()));
+        breakdown.slc_cache = outcome.slc.map(slc_fill);
         if !is_of_trees {
             let shares = shares::of(load, &outcome, &workload_of);
             breakdown.response = shares::together(&shares);
@@ -167,6 +169,12 @@ impl ModelledWorld {
             unwritten_bytes: self.sim.unwritten().get(),
             room_bytes: room.get(),
         })
+    }
+
+    /// The longest part in which a host sends a request.
+    fn part_max(&self) -> Bytes {
+        let (host, protocol) = (&self.spec.topology.host, &self.spec.topology.protocol);
+        host.max_transfer.min(protocol.read_size.max(protocol.write_size))
     }
 
     /// Jobs on the LUNs.

@@ -230,6 +230,8 @@ fn busy(mut run: Run) -> Run {
             classes: Vec::new(),
             write_cache: None,
             lun_queues: None,
+            host_traffic: None,
+            slc_cache: None,
             response: Vec::new(),
             shares: Vec::new(),
             window: None,
