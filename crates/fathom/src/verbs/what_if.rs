@@ -1,8 +1,10 @@
 //! `fathom explain --what-if`: repeats a point of a virtual run with one part faster at a time.
 
+use array::spec;
 use clap::Args;
 use conduct::{Machine, WorldError};
 use explain::Untried;
+use modelled::settings::Setting;
 use modelled::what_if::{
     self, SETTLE_AGAIN, SETTLE_PARTS, SETTLE_SEEDS, SETTLE_TIMES, Study, WhatIfError, rate_of,
 };
@@ -12,6 +14,7 @@ use workload::plan::{Overrides, Plan};
 use crate::ending::Failure;
 use crate::input::arrays::{self, LIBRARY};
 use crate::session::signals::Signals;
+use crate::terminal;
 
 // No doc comment: clap would take it for the help of the verb.
 #[derive(Debug, Args)]
@@ -166,11 +169,12 @@ impl Again {
     /// requests than trials of one point may.
     fn put_right(&self, run: &Run, tried: &[u32]) -> Vec<WhatIf> {
         let loads = run.points.iter().filter(|point| point.kind == PointKind::Load && point.complete);
-        let (mut found, mut issued) = (Vec::new(), 0_u64);
+        let (mut found, mut issued, mut skipped) = (Vec::new(), 0_u64, Vec::new());
         for point in loads.filter(|point| !tried.contains(&point.index)) {
             let requests = requests_to(run, point).saturating_mul(PUT_RIGHT_TRIALS);
             let Ok(study) = self.study(point, SETTLE_SEEDS, SETTLE_TIMES) else { continue };
             if issued.saturating_add(requests) > SETTLE_REQUESTS {
+                skipped.extend(self.may_pay(point).then_some(point.index + 1));
                 continue;
             }
             match what_if::put_right(&study, &LIBRARY, &self.signals.stop()) {
@@ -180,7 +184,19 @@ impl Again {
             }
             issued += requests;
         }
+        if let Some(told) = skipped_in_words(&self.run, &skipped) {
+            terminal::say_sentence(&told);
+        }
         found
+    }
+
+    /// Whether the load of `point` may pay for a setting that trials could put right.
+    fn may_pay(&self, point: &Point) -> bool {
+        let Ok(array) = spec::array(&LIBRARY, &self.address) else { return false };
+        let planned = self.plan.points().iter().find(|planned| planned.index == point.index as usize);
+        let pays =
+            |planned| Setting::ALL.into_iter().any(|one| one.is_in(&self.plan, planned, &array.topology));
+        planned.is_some_and(pays)
     }
 
     fn study(&self, point: &Point, seeds: u32, times: f64) -> Result<Study<'_>, Failure> {
@@ -216,6 +232,16 @@ impl Again {
     }
 }
 
+/// That points of `run` of these numbers had no trials of what they pay for; `None` of none.
+fn skipped_in_words(run: &str, points: &[u32]) -> Option<String> {
+    let (first, named) = (points.first()?, points.iter().map(u32::to_string).collect::<Vec<_>>().join(", "));
+    let what = if points.len() == 1 { "point" } else { "points" };
+    Some(format!(
+        "not tried, because it takes long: which settings cost {what} {named} something; `fathom explain {run} --what-if --point {first}` \
+         tries them"
+    ))
+}
+
 /// The point that is named, or the last complete load.
 fn chosen<'r>(arguments: &WhatIfArgs, run: &'r Run) -> Result<&'r Point, Failure> {
     let mut loads = run.points.iter().filter(|point| point.kind == PointKind::Load && point.complete);
@@ -233,4 +259,16 @@ fn chosen<'r>(arguments: &WhatIfArgs, run: &'r Run) -> Result<&'r Point, Failure
         .ok_or_else(|| {
             Failure::Usage(format!("run {} has no point `{asked}`; it has {}", run.id, names.join(", ")))
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_whose_settings_were_not_tried_are_told_with_what_tries_them() {
+        assert_eq!(skipped_in_words("r", &[]), None);
+        let told = skipped_in_words("r", &[2, 3]).expect("two were skipped");
+        assert!(told.contains("points 2, 3") && told.contains("explain r --what-if --point 2"), "{told}");
+    }
 }
