@@ -406,6 +406,7 @@ pub struct WorkerResult {
 #[cfg(test)]
 mod tests {
     use crate::sample::{self, Stream};
+    use crate::words::{Op, Ops};
 
     #[test]
     fn a_window_that_a_file_claims_to_be_of_centuries_takes_no_more_memory_than_days() {
