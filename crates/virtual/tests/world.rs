@@ -476,7 +476,7 @@ fn what_a_page_cache_writes_back_is_no_second_request_and_no_answer_of_its_own()
         let (requests, ended) = (asked(point).requests as f64, completed(point) as f64);
         assert!((requests / ended - 1.0).abs() < 0.02, "{requests} requests of {ended}");
     }
-    assert_eq!((asked(&past).answered_by_pages(), asked(&past).part_max_bytes), (None, 128 << 10));
+    assert_eq!((asked(&past).answered_by_pages(), asked(&past).part_max_bytes), (None, 512 << 10));
     let answered = asked(&through).answered_by_pages().unwrap();
     assert!(answered < 0.02, "all of it is written back: {answered}");
     let held = plan(
