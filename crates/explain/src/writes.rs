@@ -50,7 +50,7 @@ pub(crate) fn slc_filling(point: &Point) -> Option<Draft> {
         return None;
     }
     let seconds = |bytes: u64| Nanos::from_secs_f64((bytes as f64 / rate).ceil());
-    let left = fill.size_bytes.saturating_sub(fill.held_most_bytes);
+    let left = fill.size_bytes.saturating_sub(fill.held_bytes);
     let lasts = match (fill.beyond_bytes > 0, left) {
         (true, _) => "it became full within the measured window".to_owned(),
         (false, 0) => format!("from empty it lasts {}", seconds(fill.size_bytes)),
@@ -251,7 +251,7 @@ mod tests {
         let gb = |many: u64| many * 1_000_000_000;
         let fill = SlcFill {
             size_bytes: gb(78),
-            held_most_bytes: gb(held_gb),
+            held_bytes: gb(held_gb),
             taken_bytes: gb(taken_gb),
             beyond_bytes: gb(beyond_gb),
             behind_bytes_per_s: 160e6,

@@ -179,7 +179,7 @@ fn a_flush_that_ends_before_volatile_drives_is_a_warning_on_a_virtual_array_that
     let finding = found(&run, "drive-write-cache");
     assert_eq!(
         (finding.severity, finding.numbers["volatile_bytes_each"]),
-        (Severity::Warning, (256 << 20) as f64)
+        (Severity::Warning, f64::from(256 << 20))
     );
     run.targets[0].facts.remove(fact::VOLATILE_BEHIND_FLUSH);
     assert!(find(&run, "drive-write-cache").is_none(), "it reaches them, or they lose nothing");

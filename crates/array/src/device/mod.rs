@@ -18,7 +18,7 @@ use crate::streams::Stream;
 
 pub use cached::{CachedFlash, CachedFlashParams};
 pub use fitted::{Fitted, FittedParams};
-pub use flash::{FlashDrive, FlashParams};
+pub use flash::{FlashDrive, FlashParams, SlcUse};
 pub use queue::{Queue, QueueParams};
 pub use rotating::{Drive, RotatingParams};
 
@@ -253,6 +253,14 @@ impl Device {
             Device::Flash(drive) => Some(drive.dies()),
             Device::CachedFlash(device) => Some(device.regions()),
             Device::Rotating(_) | Device::Queue(_) | Device::Fitted(_) => None,
+        }
+    }
+
+    /// What its cache of one bit a cell took since the window of its meter began; `None` where it has none.
+    pub fn slc(&self) -> Option<SlcUse> {
+        match self {
+            Device::Flash(drive) => drive.slc(),
+            Device::CachedFlash(_) | Device::Rotating(_) | Device::Queue(_) | Device::Fitted(_) => None,
         }
     }
 

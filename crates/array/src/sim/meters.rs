@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::convert::narrow;
 use units::{Nanos, Sectors};
 
+use crate::device::SlcUse;
 use crate::meter::{Meter, Metered};
 use crate::raid::DiskRole;
 
 use super::Sim;
-use super::back::{SlcMeter, SlcUse};
 use super::courses::Courses;
 use super::outcome::{Component, HostTraffic, LunQueues};
 
@@ -24,7 +24,6 @@ impl Sim {
         for disk in &mut self.array.back.disks {
             disk.device.restart_meter(now);
             disk.moved = [Sectors(0); 2];
-            disk.slc.iter_mut().for_each(SlcMeter::restart);
         }
         self.array.back.restart_locks(now);
         for host in &mut self.hosts.each {
@@ -166,7 +165,7 @@ impl Sim {
     pub(super) fn slc(&self) -> Option<SlcUse> {
         let back = &self.array.back;
         let members = back.sets.iter().flat_map(|set| &set.disks);
-        let each = members.filter_map(|disk| Some(back.disks.get(*disk as usize)?.slc?.seen()));
+        let each = members.filter_map(|disk| back.disks.get(*disk as usize)?.device.slc());
         each.reduce(SlcUse::and)
     }
 

@@ -69,7 +69,7 @@ use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Share};
 use workload::{Completion, Errno, Job, Request, WarmUp};
 
-pub use back::{BackEnd, Disk, Ended, Freed, OperationSpec, Owner, Set, SlcMeter, SlcUse};
+pub use back::{BackEnd, Disk, Ended, Freed, OperationSpec, Owner, Set};
 pub use clients::{Client, FilePlace};
 pub use courses::{Course, Courses};
 pub use engine::Engine;

@@ -3,11 +3,11 @@
 use units::{Bytes, Instant, Nanos};
 use workload::tally::Tally;
 
+use crate::device::SlcUse;
 use crate::latency::LatencyTotals;
 use crate::meter::{Class, Meter, Visits};
 use crate::raid::DiskRole;
 
-use super::back::SlcUse;
 use super::courses::Courses;
 
 /// The end of a run.

@@ -44,8 +44,8 @@ pub struct Breakdown {
 pub struct SlcFill {
     /// What the caches take when they are empty.
     pub size_bytes: u64,
-    /// What they hold at the most when the window ends: less where the drives were idle.
-    pub held_most_bytes: u64,
+    /// What they hold when the window ends.
+    pub held_bytes: u64,
     /// Written into them within the window.
     pub taken_bytes: u64,
     /// Written past them within the window, for want of room.

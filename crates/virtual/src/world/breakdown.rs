@@ -1,8 +1,9 @@
 //! Where the time went, in the words of a record.
 
+use array::device::SlcUse;
 use array::meter::{Class, Visits};
 use array::raid::DiskRole;
-use array::sim::{Component, HostTraffic, LunQueues, SlcUse};
+use array::sim::{Component, HostTraffic, LunQueues};
 use record::{Behalf, Breakdown, BreakdownWindow, ClassShare};
 use units::convert::truncated;
 use units::{Bytes, Instant, Nanos};
@@ -92,7 +93,7 @@ pub(super) fn host_traffic(traffic: HostTraffic, part_max: Bytes) -> record::Hos
 pub(super) fn slc_fill(seen: SlcUse) -> record::SlcFill {
     record::SlcFill {
         size_bytes: seen.size.get(),
-        held_most_bytes: seen.held_most.get(),
+        held_bytes: seen.held.get(),
         taken_bytes: seen.taken.get(),
         beyond_bytes: seen.beyond.get(),
         behind_bytes_per_s: seen.behind.get(),

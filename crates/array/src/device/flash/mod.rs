@@ -11,6 +11,7 @@ use units::{Bytes, BytesPerSecond, Nanos};
 
 pub use drive::FlashDrive;
 pub use map::{LEAST_PAGES, MOST_PAGES, write_amplification};
+pub use slc::SlcUse;
 
 /// The figures of a flash drive.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,6 +87,14 @@ impl FlashParams {
     pub fn remembers(&self) -> bool {
         let has_map = matches!(self.translation, Translation::Mapped { .. });
         has_map || self.state == Written::Fresh || self.slc_cache.is_some()
+    }
+
+    /// What all dies take in order, or the controller's way to them where that is less.
+    pub fn programs(&self) -> BytesPerSecond {
+        let unit = self.page * u64::from(self.planes.max(1));
+        let dies = f64::from(self.channels.max(1)) * f64::from(self.dies_per_channel.max(1));
+        let by_dies = dies * unit.as_f64() / self.program_page.as_secs_f64().max(1e-12);
+        BytesPerSecond::new(self.write_path.map_or(by_dies, |path| path.get().min(by_dies)))
     }
 
     /// Pages that a die reads at the same time, each for a command of its own; at least one.

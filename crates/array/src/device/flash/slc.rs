@@ -3,15 +3,45 @@
 //! **Invariant:** it never holds more than its size.
 
 use units::convert::truncated;
-use units::{Instant, Nanos};
+use units::{Bytes, BytesPerSecond, Instant, Nanos};
 
 use super::SlcParams;
+
+/// What such a cache took, of one drive or of several together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlcUse {
+    /// What it takes when it is empty.
+    pub size: Bytes,
+    /// What it holds, what was moved while the drive was idle taken off.
+    pub held: Bytes,
+    /// Programmed into it since the meters began.
+    pub taken: Bytes,
+    /// Programmed past it since then: it had no room.
+    pub beyond: Bytes,
+    /// What the flash behind it takes in order, which garbage collection makes less.
+    pub behind: BytesPerSecond,
+}
+
+impl SlcUse {
+    /// What several drives have together.
+    pub fn and(self, other: SlcUse) -> SlcUse {
+        SlcUse {
+            size: self.size + other.size,
+            held: self.held + other.held,
+            taken: self.taken + other.taken,
+            beyond: self.beyond + other.beyond,
+            behind: BytesPerSecond::new(self.behind.get() + other.behind.get()),
+        }
+    }
+}
 
 /// How much it holds, and since when nothing is booked.
 #[derive(Clone, Debug)]
 pub struct SlcCache {
     params: SlcParams,
     held: u64,
+    /// Taken, and not, since the meters began.
+    asked: [u64; 2],
     /// Of what it holds, what was written at random.
     random: f64,
     idle_from: Instant,
@@ -20,14 +50,16 @@ pub struct SlcCache {
 impl SlcCache {
     /// An empty one.
     pub fn new(params: SlcParams) -> SlcCache {
-        SlcCache { params, held: 0, random: 0.0, idle_from: Instant::START }
+        SlcCache { params, held: 0, asked: [0; 2], random: 0.0, idle_from: Instant::START }
     }
 
     /// Takes `bytes`, if it has room for them; how long a program of them takes then.
     pub fn take(&mut self, bytes: u64, sequential: bool) -> Option<Nanos> {
         if self.held + bytes > self.params.size.get() {
+            self.asked[1] += bytes;
             return None;
         }
+        self.asked[0] += bytes;
         self.held += bytes;
         self.random += if sequential { 0.0 } else { bytes as f64 };
         Some(self.params.program_page)
@@ -61,6 +93,17 @@ impl SlcCache {
         );
     }
 
+    /// Begins to count.
+    pub fn restart(&mut self) {
+        self.asked = [0; 2];
+    }
+
+    /// What it took, in front of flash that takes `behind` in order.
+    pub fn seen(&self, behind: BytesPerSecond) -> SlcUse {
+        let [taken, beyond] = self.asked.map(Bytes::new);
+        SlcUse { size: self.params.size, held: Bytes::new(self.held), taken, beyond, behind }
+    }
+
     /// Bytes that it holds.
     #[cfg(test)]
     pub fn held(&self) -> u64 {
@@ -71,7 +114,32 @@ impl SlcCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::Bytes;
+
+    #[test]
+    fn what_finds_no_room_is_counted_apart_and_what_was_moved_is_not_held() {
+        let params = SlcParams {
+            size: Bytes::new(1_000_000),
+            program_page: Nanos::from_micros(200),
+            fold_after: Nanos::from_millis(10),
+        };
+        let mut cache = SlcCache::new(params);
+        let mut taken = |count: u32| {
+            let found = (0..count).filter(|_| cache.take(100_000, true).is_some()).count();
+            (found, cache.seen(BytesPerSecond::new(160e6)))
+        };
+        let (found, seen) = taken(8);
+        assert_eq!((found, seen.held.get(), seen.taken.get(), seen.beyond.get()), (8, 800_000, 800_000, 0));
+        let (found, seen) = taken(8);
+        assert_eq!(
+            (found, seen.held.get(), seen.taken.get(), seen.beyond.get()),
+            (2, 1_000_000, 1_000_000, 600_000)
+        );
+        cache.restart();
+        cache.fold(Nanos::from_secs(1), 400e3, 1.0);
+        let seen = cache.seen(BytesPerSecond::new(160e6));
+        assert_eq!((seen.held.get(), seen.taken.get(), seen.beyond.get()), (600_000, 0, 0));
+        assert_eq!(seen.and(seen).behind, BytesPerSecond::new(320e6));
+    }
 
     #[test]
     fn it_takes_its_size_and_moves_what_it_holds_in_idle_time_beyond_its_patience() {

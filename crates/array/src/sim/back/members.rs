@@ -13,28 +13,7 @@ use crate::sim::event::Event;
 use crate::sim::timeline::Timeline;
 use crate::wire::{Carried, Transfer};
 
-use super::{BackEnd, Disk};
-
-impl Disk {
-    /// The device has a command; where a write goes to, of a flash drive with a cache of one bit a cell, is noted.
-    #[inline]
-    fn take(&mut self, now: Instant, command: Command, flow: Nanos) -> Submitted {
-        let Some(slc) = self.slc.as_mut().filter(|_| command.write) else {
-            return self.device.submit_behind(now, command, flow);
-        };
-        let seen = |device: &mut Device| {
-            device.workers().map_or((0, 0), |dies| {
-                let visits = dies.visits(command.class);
-                (visits.count, visits.service_ns)
-            })
-        };
-        let before = seen(&mut self.device);
-        let submitted = self.device.submit_behind(now, command, flow);
-        let after = seen(&mut self.device);
-        slc.programmed(after.0 - before.0, Nanos::new(after.1 - before.1));
-        submitted
-    }
-}
+use super::BackEnd;
 
 impl BackEnd {
     /// Gives a command out: over the channel first where it brings data, which had flowed for `flow` when the last of them were there.
@@ -60,7 +39,7 @@ impl BackEnd {
     /// The disk has a command, and what it brings, which had flowed for `flow` when the last of it was there.
     fn hand_over(&mut self, time: &mut Timeline, disk: u32, command: Command, flow: Nanos) {
         let place = &mut self.disks[disk as usize];
-        match place.take(time.now(), command, flow) {
+        match place.device.submit_behind(time.now(), command, flow) {
             Submitted::Ends(end) => {
                 debug_assert!(end >= time.now(), "a command must not end before it was given");
                 debug_assert!(place.outstanding > 0, "a disk must end no more than it was given");

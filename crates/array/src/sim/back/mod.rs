@@ -8,7 +8,6 @@
 mod chains;
 mod intent;
 mod members;
-mod slc_use;
 
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Lba, Nanos, Sectors, Share};
@@ -33,7 +32,6 @@ use crate::sim::unit_locks::UnitLocks;
 use crate::topology::{BitmapParams, SetTopology, Topology};
 
 use intent::Intents;
-pub use slc_use::{SlcMeter, SlcUse};
 
 /// Longest command to one member: what controllers and block layers join neighbours to.
 const JOIN_MAX: Sectors = Sectors(2048);
@@ -161,8 +159,6 @@ pub struct Disk {
     pub outstanding: u32,
     /// Read and written by the commands it was given since its meter began, in that order.
     pub moved: [Sectors; 2],
-    /// Of a flash drive that takes writes with one bit a cell first.
-    pub slc: Option<SlcMeter>,
     channel: Option<u32>,
 }
 
@@ -244,10 +240,7 @@ impl BackEnd {
             });
         }
         let engines = (0..topology.controllers.max(1)).map(|_| Engine::new(&topology.controller)).collect();
-        let mut plain = BackEnd::new(devices, sets, engines, topology.channel, &topology.controller);
-        for (disk, model) in plain.disks.iter_mut().zip(&topology.disks) {
-            disk.slc = SlcMeter::of(&topology.models[*model as usize]);
-        }
+        let plain = BackEnd::new(devices, sets, engines, topology.channel, &topology.controller);
         BackEnd { passes_through: topology.passes_through(), ..plain }
     }
 
@@ -269,7 +262,6 @@ impl BackEnd {
             device,
             outstanding: 0,
             moved: [Sectors(0); 2],
-            slc: None,
             channel: (count > 0).then(|| narrow::<u32>(number) % count),
         };
         let mut wires = Vec::new();

@@ -17,7 +17,7 @@ use units::convert::narrow;
 use units::{Bytes, Instant, Nanos, SECTOR_BYTES};
 
 use super::FlashParams;
-use super::slc::SlcCache;
+use super::slc::{SlcCache, SlcUse};
 use crate::backlog::Backlog;
 use crate::device::write_buffer::WriteBuffer;
 use crate::device::{Command, Inner};
@@ -214,6 +214,12 @@ impl FlashDrive {
         self.at_dies.restart(now);
         self.at_dies.edge(self.booked_beyond(now));
         self.worked_before = self.worked_by(now);
+        self.slc.iter_mut().for_each(SlcCache::restart);
+    }
+
+    /// What its cache of one bit a cell took since then; `None` where it has none.
+    pub fn slc(&self) -> Option<SlcUse> {
+        Some(self.slc.as_ref()?.seen(self.params.programs()))
     }
 
     /// Ends it: what they have not done does not.
