@@ -1,4 +1,4 @@
-//! What is out of order in an array, or goes on in it, while it is measured: before any figure that follows from it.
+//! Failed disks, lost paths and background work of an array under test, in one line above the figures that follow from them.
 
 use record::{Behalf, DiskRole, PartShare, Point, PointKind, Run};
 

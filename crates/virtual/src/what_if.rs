@@ -163,7 +163,7 @@ impl Change {
         }
     }
 
-    /// What it is held against: the array as it is, for a bitmap after its own warm-up.
+    /// The unchanged array that it is compared with; for a bitmap, one that had the bitmap's warm-up as well.
     fn base(self) -> Change {
         if self == Change::PutRight(Setting::NoBitmap) { Change::WarmedUp } else { Change::Nothing }
     }

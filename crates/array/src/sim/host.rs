@@ -171,7 +171,7 @@ impl Host {
         next
     }
 
-    /// Begins to count at `now` what its LUNs have outstanding, and what is asked.
+    /// Restarts its counters at `now`: requests outstanding at its LUNs, and its traffic.
     pub fn restart_queues(&mut self, now: Instant) {
         self.admitted = Admitted { changed: now, areas: [0; 2], ..self.admitted };
         self.traffic = HostTraffic::default();

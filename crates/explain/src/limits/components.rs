@@ -390,7 +390,7 @@ fn some_of(kind: &str, names: &[&str], many: usize) -> String {
     }
 }
 
-/// A cache that answers more reads than this part is told of.
+/// Hit rates from here on are reported.
 const HITS: f64 = 0.02;
 
 /// `draft` with the part of the reads that caches answered, of a load that goes from place to place and reads some from disks.

@@ -11,7 +11,7 @@ use super::{FULL, ONE, places, queues};
 use crate::Code;
 use crate::draft::{Draft, percent};
 
-/// One of several parts that is so busy has no time left, and is told to be busy for 100 %.
+/// From here on a utilization is printed as 100 %: the part is saturated.
 const WHOLE: f64 = 0.995;
 
 /// Parts named beside the limit.

@@ -208,7 +208,7 @@ pub(super) fn limit(run: &Run, point: &Point, uses: &[Use]) -> Option<Draft> {
     Some(draft.number(&format!("{key}_share"), waited).number("in_flight", in_flight))
 }
 
-/// What disks do for pages of a write-intent bitmap where it is more than this part of their busy time is told.
+/// Write-intent bitmap pages are reported from this share of the disks' busy time on.
 const BITMAP_TOLD: f64 = 0.1;
 
 /// The part of the disks' busy time that they write pages of a write-intent bitmap for: where a cache takes all writes of the load, and none

@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::Code;
 
-    /// What is told of a point whose requests spent those milliseconds at those parts.
+    /// The sentence about a point whose requests spent those milliseconds at those parts.
     fn told(parts: &[(&str, f64)], depth: Depth) -> record::Finding {
         let mut point = sample::point(0, "p", vec![sample::workload("main", &[])]);
         point.workloads[0].spec.pattern = Pattern::Random;

@@ -1,6 +1,6 @@
 //! Where the requests of a trace go on targets of other lengths.
 //!
-//! A trace of millions of requests is held once: where each goes is computed as it is asked for.
+//! Each request is placed as it is issued, so that a trace of millions is held in memory once.
 
 use units::Bytes;
 use units::convert::narrow;
