@@ -20,6 +20,20 @@ macro_rules! stand_in_place {
     };
 }
 
+/// That the numbers of `$list` grow, told when it is compiled.
+macro_rules! ascending {
+    ($list:expr, $why:literal) => {
+        const _: () = {
+            let list = &$list;
+            let mut at = 1;
+            while at < list.len() {
+                assert!(list[at - 1] < list[at], $why);
+                at += 1;
+            }
+        };
+    };
+}
+
 mod answer;
 mod encoding;
 mod environment;

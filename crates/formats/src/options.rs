@@ -176,6 +176,7 @@ impl Given<'_> {
 
     /// The value as a whole number within bounds.
     pub fn number<N: FromStr + PartialOrd + Display>(&self, range: RangeInclusive<N>) -> Result<N, Refusal> {
+        debug_assert!(!range.is_empty(), "`{}` takes some number", self.option);
         match self.value.parse() {
             Ok(number) if range.contains(&number) => Ok(number),
             _ => Err(self.wrong(format!("a whole number from {} to {}", range.start(), range.end()))),
@@ -276,6 +277,7 @@ impl<T> Syntax<T> {
                 false => self.unknown(&format!("-{}", first_of(letters))),
             };
             let (row, spelling, rest) = self.begins(letters).ok_or_else(unknown)?;
+            assert!(rest.len() < letters.len(), "an option takes a letter of its word, so that reading ends");
             let given = |value| self.given(spelling, value);
             letters = "";
             match row.takes() {

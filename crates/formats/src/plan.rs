@@ -57,6 +57,7 @@ pub(crate) struct Percent(pub u32);
 
 impl Value for Percent {
     fn toml(&self) -> String {
+        debug_assert!(self.0 <= 100, "a part is no more than all: {}%", self.0);
         format!("\"{}%\"", self.0)
     }
 }
@@ -64,6 +65,7 @@ impl Value for Percent {
 /// One number, or all of several in turn.
 impl<N: std::fmt::Display> Value for [N] {
     fn toml(&self) -> String {
+        assert!(!self.is_empty(), "a sweep has a value at least");
         match self {
             [one] => one.to_string(),
             several => {
@@ -138,6 +140,7 @@ impl PlanText {
 
     /// What holds for all phases.
     pub fn defaults(&mut self, keys: Keys) {
+        debug_assert!(!self.0.contains("\n[["), "what holds for all phases stands before the first");
         self.table("[defaults]", keys);
     }
 
@@ -148,6 +151,7 @@ impl PlanText {
 
     /// One workload more of the last phase.
     pub fn workload(&mut self, keys: Keys) {
+        debug_assert!(self.0.contains("\n[[phase]]\n"), "a workload is of the phase before it");
         self.table("[[phase.workload]]", keys);
     }
 
@@ -164,6 +168,7 @@ impl PlanText {
     fn keys(&mut self, Keys(keys): Keys) {
         let is_alone = |at: usize| keys[..at].iter().all(|(known, _)| *known != keys[at].0);
         debug_assert!((0..keys.len()).all(is_alone), "a key stands once in its table: {keys:?}");
+        debug_assert!(keys.iter().all(|(_, value)| !value.is_empty()), "a key has a value: {keys:?}");
         let width = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
         for (key, value) in keys {
             let _ = writeln!(self.0, "{key:width$} = {value}");
@@ -188,6 +193,7 @@ pub fn quoted(text: &str) -> String {
         }
     }
     quoted.push('"');
+    debug_assert!(!quoted.contains(char::is_control), "no text of a user's ends a line of a plan");
     quoted
 }
 

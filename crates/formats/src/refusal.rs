@@ -73,16 +73,21 @@ impl Refusal {
 
     /// The refusal of a `value` that `option` does not take; `want` is what it takes.
     pub fn value(tool: &'static str, option: &str, value: &str, want: impl Into<String>) -> Refusal {
-        Refusal::Value { tool, option: option.into(), value: value.into(), want: want.into() }
+        let want = want.into();
+        debug_assert!(!want.is_empty(), "who is refused learns what `{option}` takes");
+        Refusal::Value { tool, option: option.into(), value: value.into(), want }
     }
 
     /// The refusal of an `option` that the tool has and Fathom does not support.
     pub fn unsupported(tool: &'static str, option: impl Into<String>, why: impl Into<String>) -> Refusal {
-        Refusal::Unsupported { tool, option: option.into(), why: why.into() }
+        let why = why.into();
+        debug_assert!(!why.is_empty(), "who is refused learns why");
+        Refusal::Unsupported { tool, option: option.into(), why }
     }
 
     /// The refusal of `line` of `file`, counted from 1.
     pub fn line(file: &str, line: usize, what: impl Into<String>) -> Refusal {
+        debug_assert!(line > 0, "lines are counted from 1");
         Refusal::Line { file: file.into(), line, what: what.into() }
     }
 

@@ -92,6 +92,7 @@ pub(crate) fn tasks_of(
     asked: Option<u32>,
     ranks: Option<u32>,
 ) -> Result<u32, Refusal> {
+    debug_assert_ne!(ranks, Some(0), "a launcher starts a process at least");
     match (asked.filter(|tasks| *tasks > 0), ranks) {
         (asked, None) => Ok(asked.unwrap_or(1)),
         (None, Some(ranks)) => Ok(ranks),

@@ -134,6 +134,7 @@ impl Command {
 
     /// The tests of the large file.
     fn passes(&self, size: u64, on: Option<&String>, is_array: bool, plan: &mut PlanText) {
+        assert!(size >= self.chunk.into() && self.chunk > 0, "a file has a block at least");
         let copies = u64::from(self.copies);
         let own_span = (copies > 1).then_some(Bytes::new(size));
         let each = self.sync_each.then_some(1u32);
@@ -198,6 +199,7 @@ impl Command {
     /// The tests of small files.
     fn file_phases(&self, files: FileTest, plan: &mut PlanText) {
         let FileTest { thousands, max, min, dirs } = files;
+        assert!(min <= max, "sizes of files go from less to more");
         let size = if min < max { format!("{min}B..{max}B") } else { format!("{max}B") };
         // A file that holds something is also read.
         let stat = if max > 0 { "read" } else { "stat" };

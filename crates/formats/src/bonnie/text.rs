@@ -130,7 +130,13 @@ impl Sheet {
             figures.blocks().map(|(test, figure)| field(figure, |f| rate_csv(test, f, true))).collect();
         let words = self.files.map(file_words).unwrap_or_default();
         let files: String = figures.files().map(|(_, figure)| field(figure, whole)).collect();
-        format!("{},{size}{blocks},{words}{files}\n", self.plain_name())
+        let line = format!("{},{size}{blocks},{words}{files}\n", self.plain_name());
+        debug_assert_eq!(
+            line.matches(',').count(),
+            COLUMNS_103.matches(',').count(),
+            "a field for each column"
+        );
+        line
     }
 
     fn line_200(&self, figures: &Figures) -> String {
@@ -164,6 +170,7 @@ impl Sheet {
             text.push(',');
             text += &figure.map(|figure| time(figure.longest_ns)).unwrap_or_default();
         }
+        debug_assert_eq!(text.matches(',').count(), 49, "readers count 50 columns");
         text.push('\n');
         text
     }

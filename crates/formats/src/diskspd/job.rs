@@ -94,6 +94,12 @@ impl Command {
             let why = "more than 64 streams, each by itself, are not; use -si, -r or fewer threads";
             return Err(Refusal::unsupported(TOOL, "-s", why));
         }
+        let targets = if self.total_threads.is_some() { self.targets.len() } else { 1 };
+        debug_assert_eq!(
+            parts.iter().map(|part| u64::from(part.threads)).sum::<u64>(),
+            u64::from(self.thread_count()) * targets as u64,
+            "each thread has its part"
+        );
         // A plan's seeds begin at 1.
         let seed = u64::from(self.seed.unwrap_or(0)) + 1;
         let mut plan = PlanText::new("diskspd", &about(TOOL, &self.words), Some(seed));
@@ -142,6 +148,7 @@ impl Command {
     }
 
     fn workload(&self, part: &ThreadLoad, size: u64) -> Result<Keys, Refusal> {
+        assert!(self.block > 0 && part.target < self.targets.len(), "a part is blocks of a target");
         // Threads of one target are told apart from its first.
         let index = match self.total_threads {
             Some(_) => part.thread,

@@ -36,6 +36,7 @@ struct Xml(String);
 
 impl Xml {
     fn inside(&mut self, name: &str, fill: impl FnOnce(&mut Xml)) {
+        debug_assert!(name.bytes().all(|letter| letter.is_ascii_alphabetic()), "a tag is a word: {name}");
         self.0 += &format!("<{name}>\n");
         fill(self);
         self.0 += &format!("</{name}>\n");
@@ -195,6 +196,7 @@ fn time_span(out: &mut Xml, point: &Point, rows: &[Row], cpus: u32, threads: u32
         let mut rest = rows;
         while let Some(first) = rest.first() {
             let own = rest.iter().take_while(|row| row.thread == first.thread).count();
+            assert!(own > 0, "a thread has a row, so that this ends");
             out.inside("Thread", |out| {
                 out.element("Id", first.thread);
                 rest[..own].iter().for_each(|row| thread_target(out, row, columns));

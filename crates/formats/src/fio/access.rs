@@ -192,6 +192,7 @@ pub(super) fn sizes(options: &Options, rw: Rw, notes: &mut Vec<String>) -> Resul
         check_one_way(options, rw, &sizes)?;
         sizes = [of_all.clone(), of_all.clone(), of_all];
     }
+    assert!(sizes.iter().all(|of| !of.is_empty()), "each operation has a size");
     // Each block is written as it was trimmed.
     if rw.rewrites_trims() {
         sizes[WRITE] = sizes[TRIM].clone();
@@ -245,7 +246,10 @@ fn range(options: &Options, text: &str) -> Result<Sizes, String> {
     let steps = (high - low) / unit;
     let most = MOST_SIZES as u64;
     let spread = |place: u64| if steps < most { place } else { steps * place / (most - 1) };
-    Ok((0..=steps.min(most - 1)).map(|place| (low + unit * spread(place), 1.0)).collect())
+    let sizes: Sizes = (0..=steps.min(most - 1)).map(|place| (low + unit * spread(place), 1.0)).collect();
+    debug_assert!(sizes.is_sorted_by(|one, next| one.0 < next.0), "a range has each size once");
+    debug_assert!(sizes.len() <= MOST_SIZES, "no range has more sizes than a workload can have");
+    Ok(sizes)
 }
 
 fn split_of_three(options: &Options, setting: &Setting) -> Result<[Option<Sizes>; 3], Refusal> {
@@ -417,5 +421,6 @@ fn stream(options: &Options, rw: Rw, size: Option<u64>) -> Result<String, Refusa
 /// A figure without the noise of binary fractions.
 pub(super) fn figure(value: f64) -> String {
     let rounded = (value * 1e9).round() / 1e9;
+    debug_assert!(rounded.is_finite(), "{value} is a figure of a plan");
     format!("{rounded}")
 }

@@ -108,6 +108,10 @@ pub(super) fn arrange(jobs: &[Job], name: &str, origin: &str, salt: u32) -> Resu
             notes.extend(super::execution::notes(job));
         }
     }
+    debug_assert!(
+        phases.iter().flatten().all(|entry: &Reported| !entry.workloads.is_empty()),
+        "an entry of the report has workloads"
+    );
     let mut said = std::collections::BTreeSet::new();
     notes.retain(|note| said.insert(note.clone()));
     // What a job asks for and does not get stays with the record, in the text of its plan.
@@ -232,6 +236,7 @@ fn together(jobs: &[Job]) -> Result<Vec<Vec<usize>>, Refusal> {
             _ => phases.push(vec![index]),
         }
     }
+    debug_assert!(phases.iter().flatten().copied().eq(0..jobs.len()), "each job is in one phase, in order");
     Ok(phases)
 }
 
@@ -348,6 +353,7 @@ const NAMED: usize = 3;
 
 /// `1: readers + writers`. Numbered, because names stand once and those of fio's jobs may come again.
 fn phase_name(jobs: &[Job], phase: &[usize], number: usize) -> String {
+    assert!(!phase.is_empty(), "a phase is called after its jobs");
     let mut names: Vec<&str> = Vec::new();
     for index in phase {
         if !names.contains(&jobs[*index].name.as_str()) {

@@ -12,6 +12,7 @@ pub(super) fn drawn(seed: u64, name: &str) -> u64 {
 
 /// The same as a number from `least` to `most`, ends included.
 pub(super) fn drawn_within(seed: u64, name: &str, least: u64, most: u64) -> u64 {
+    assert!(least <= most, "a number is drawn from less to more");
     let choices = (most - least).saturating_add(1);
     least + drawn(seed, name) % choices
 }

@@ -19,6 +19,7 @@ use crate::point::is_in_order;
 /// fio's own list.
 pub(super) const PERCENTILES: [f64; 17] =
     [1., 5., 10., 20., 30., 40., 50., 60., 70., 80., 90., 95., 99., 99.5, 99.9, 99.95, 99.99];
+ascending!(PERCENTILES, "percentiles come from the lowest up");
 
 /// One entry of a report: a job, or the jobs of a group.
 #[derive(Clone, Debug, Default)]
@@ -270,6 +271,7 @@ impl Entry {
 
     /// The part of requests, in percent, whose `lat` is at least `from` and below `below` nanoseconds.
     pub(super) fn within(&self, from: u64, below: u64) -> f64 {
+        assert!(from < below, "a part of the latencies lies between two of them");
         let count = |limit: u64| -> u64 {
             let above = |lat: &stats::Histogram| match limit {
                 0 => lat.count(),
@@ -309,7 +311,9 @@ fn batch_table(counts: &[u64; 8]) -> [f64; 7] {
 /// Each in percent of all; zeros of nothing.
 fn parts(counts: [u64; 7]) -> [f64; 7] {
     let all: u64 = counts.iter().sum();
-    counts.map(|count| if all == 0 { 0.0 } else { count as f64 * 100.0 / all as f64 })
+    let parts = counts.map(|count| if all == 0 { 0.0 } else { count as f64 * 100.0 / all as f64 });
+    debug_assert!(all == 0 || (parts.iter().sum::<f64>() - 100.0).abs() < 1e-6, "the parts are the whole");
+    parts
 }
 
 /// Tells each direction what all jobs of its group move in it: all their bytes over the longest of their times.
@@ -334,9 +338,11 @@ fn moved(entries: &[Entry], group: u32) -> [u64; 3] {
 
 /// Edges of fio's tables of latencies, in their own unit; the last of milliseconds has none.
 pub(super) const EDGES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
+ascending!(EDGES, "an edge is above the one before it");
 
 /// The table of `unit_ns`: of each edge the part of requests below it and not below the one before.
 pub(super) fn table(entry: &Entry, unit_ns: u64) -> Vec<(String, f64)> {
+    assert!(matches!(unit_ns, 1 | 1000 | 1_000_000), "fio has tables of ns, µs and ms");
     let mut edges = EDGES.to_vec();
     if unit_ns == 1_000_000 {
         edges.push(2000);

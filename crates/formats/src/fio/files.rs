@@ -186,6 +186,7 @@ impl Files {
         environment: &JobEnvironment<'_>,
     ) -> Result<Files, Refusal> {
         // A name that is given several times is one file, which is visited as often.
+        assert!(!names.is_empty(), "a job has a file at least");
         let is_one = names.iter().all(|name| *name == names[0]);
         let (each, passes) = if is_one { (1, names.len()) } else { (names.len(), 1) };
         let names = if is_one { names[..1].to_vec() } else { names };
@@ -225,6 +226,10 @@ impl Files {
     }
 
     fn looked_up(mut self, environment: &JobEnvironment<'_>) -> Files {
+        debug_assert!(
+            self.of_clone.iter().all(|names| names.len() == self.each),
+            "each clone has as many files as any other"
+        );
         let all: Vec<&String> = self.of_clone.iter().flatten().collect();
         let sizes: Vec<Option<u64>> = all.iter().map(|name| (environment.size_bytes)(name)).collect();
         self.known_size =

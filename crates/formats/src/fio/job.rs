@@ -165,6 +165,8 @@ impl Job {
         if replay.is_some() {
             replay::check_pace(&options, pace)?;
         }
+        assert!((0.0..=100.0).contains(&reads_percent), "{reads_percent} % of a mix are reads");
+        assert!(rw.has.contains(&true), "a job reads, writes or trims");
         // Whatever rw says, a trace may have any operation.
         let may_ask = if replay.is_some() { Rw { has: [true; 3], ..rw } } else { rw };
         let keys = super::keys::plain(&options, may_ask, &sizes, environment, &mut notes)?;

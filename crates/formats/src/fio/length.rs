@@ -122,6 +122,8 @@ pub(super) fn length(
         }
         whole => whole,
     };
+    let ends = [run_ns, bytes, requests, passes].iter().any(Option::is_some) || ends_with_others;
+    assert!(ends && delay_ns <= delay_most_ns, "a job ends, and is delayed from less to more");
     Ok(Length { run_ns, ramp_ns, ramp_bytes, delay_ns, delay_most_ns, bytes, requests, passes })
 }
 
@@ -143,6 +145,7 @@ fn passed(size: u64, each: u64, skip: i64) -> u64 {
         Ok(skip) => each.saturating_add(skip),
         Err(_) => skip.unsigned_abs().saturating_sub(each).max(1),
     };
+    assert!(step > 0, "a stream goes on");
     (size.saturating_sub(each) / step + 1).saturating_mul(each)
 }
 

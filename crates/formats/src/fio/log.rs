@@ -152,6 +152,7 @@ impl Logs {
     }
 
     fn named(&self, prefix: &str, kind: Kind, job: usize) -> String {
+        assert!(job > 0, "jobs are counted from 1");
         let end = if self.is_stored_compressed { "log.fz" } else { "log" };
         match self.form.per_job {
             true => format!("{prefix}_{}.{job}.{end}", kind.name()),
@@ -196,6 +197,7 @@ impl Logs {
     }
 
     fn seconds(&self, kind: Kind, entry: &Entry) -> String {
+        assert!(kind != Kind::Histogram, "a histogram is made of requests as they end");
         let zeros = |of: &Direction| vec![0.0; of.mean_ns.0.len()];
         let values = |of: &Direction| match kind {
             Kind::Bandwidth => of.bandwidth.0.clone(),
@@ -252,6 +254,7 @@ impl Logs {
 impl Form {
     /// The line of a window, with its mean and its largest value.
     fn window(self, text: &mut String, at_ms: u64, direction: usize, values: [f64; 2], of_one: bool) {
+        debug_assert!(values[0] <= values[1], "no mean is above the largest");
         let [mean, most] = values.map(|value| truncated::<u64>(value.round()));
         let values = match self.value {
             WindowValue::Mean => mean.to_string(),
@@ -270,6 +273,7 @@ impl Form {
         [len, offset]: [u64; 2],
         issued_ns: Option<u64>,
     ) {
+        assert!(direction <= TRIM, "a line is of reads, writes or trims");
         let _infallible = write!(text, "{at_ms}, {values}, {direction}, {len}");
         if self.offsets {
             let _infallible = write!(text, ", {offset}");
@@ -322,6 +326,7 @@ struct LogWindow {
 const BINS: usize = 29 << 6;
 /// As few as 29 bins.
 const MOST_COARSE: u32 = 6;
+const _: () = assert!(BINS.is_multiple_of(1 << MOST_COARSE), "coarse bins are whole numbers of fine ones");
 
 impl RequestLog {
     /// The job's measured time begins at that instant, or once it has moved so many bytes more.
@@ -343,6 +348,7 @@ impl RequestLog {
                 Op::Trim => TRIM,
                 Op::Flush => continue,
             };
+            debug_assert!(request.issued <= request.finished, "no request ends before it is issued");
             let at_ns = request.finished.saturating_since(self.began).get();
             if self.window_ns == 0 {
                 self.line(direction, request, at_ns, text);
@@ -421,6 +427,7 @@ impl RequestLog {
 
     /// Writes the windows that have ended before `at_ns`.
     fn close(&mut self, direction: usize, at_ns: u64, text: &mut String) {
+        assert!(self.window_ns > 0, "a window has a length");
         let until = self.windows[direction].from_ns + self.window_ns;
         if at_ns < until {
             return;
@@ -434,6 +441,7 @@ impl RequestLog {
 
     fn write(&self, direction: usize, until_ns: u64, text: &mut String) {
         let window = &self.windows[direction];
+        assert!(window.requests > 0 && until_ns > window.from_ns, "a line is of requests, over some time");
         let (seconds, requests) = ((until_ns - window.from_ns) as f64 / 1e9, window.requests as f64);
         let at_ms = until_ns / 1_000_000;
         let mean = match self.kind {
@@ -441,6 +449,11 @@ impl RequestLog {
             Kind::Rate => requests / seconds,
             Kind::Slat | Kind::Clat | Kind::Lat => window.sum_ns / requests,
             Kind::Histogram => {
+                debug_assert_eq!(
+                    window.bins.iter().sum::<u64>(),
+                    window.requests,
+                    "each request is in a bin"
+                );
                 let _infallible = write!(text, "{at_ms}, {direction}, {}", self.smallest);
                 for bins in window.bins.chunks(1 << self.coarseness) {
                     let _infallible = write!(text, ", {}", bins.iter().sum::<u64>());

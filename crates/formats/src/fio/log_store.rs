@@ -58,6 +58,7 @@ fn sample(line: &str) -> Vec<u8> {
     let is_class = fields.last().is_some_and(|priority| priority.starts_with("0x"));
     let flags = if offset.is_some() { HAS_OFFSET } else { 0 } | if is_class { HAS_PRIORITY } else { 0 };
     let direction = fields.get(2).and_then(|field| field.parse::<u32>().ok()).unwrap_or(0);
+    debug_assert_eq!(direction & (HAS_OFFSET | HAS_PRIORITY), 0, "flags lie beside the direction");
     let mut bytes = Vec::with_capacity(SAMPLE + 8);
     bytes.extend(number(0).to_ne_bytes());
     bytes.extend(number(1).to_ne_bytes());
@@ -65,6 +66,7 @@ fn sample(line: &str) -> Vec<u8> {
     bytes.extend([0; 4]);
     bytes.extend(number(3).to_ne_bytes());
     bytes.extend(offset.into_iter().flat_map(u64::to_ne_bytes));
+    debug_assert_eq!(bytes.len(), SAMPLE + if offset.is_some() { 8 } else { 0 }, "samples have one size");
     bytes
 }
 

@@ -1,5 +1,7 @@
 //! The workloads that a job becomes: one for all of its clones, or one for each.
 
+use std::collections::BTreeSet;
+
 use units::{Bytes, Nanos};
 use workload::plan::MOST_WORKLOADS;
 
@@ -79,6 +81,10 @@ pub(super) fn phase_members(
             }
         }
     }
+    debug_assert!(
+        members.iter().map(|member| &member.name).collect::<BTreeSet<_>>().len() == members.len(),
+        "a name is that of one workload"
+    );
     Ok(members)
 }
 
@@ -135,6 +141,7 @@ fn member(
 ) -> Result<Member, Refusal> {
     let mut keys: Vec<Key> = Vec::new();
     let workers = if clone.is_some() { 1 } else { job.clones };
+    assert!(clone.is_none_or(|clone| clone < job.clones), "a clone is one of its job's");
     // The name of a section may be blank, that of a workload may not.
     let name = if job.name.trim().is_empty() { "(no name)" } else { &job.name };
     let name = match clone {
@@ -249,6 +256,7 @@ fn operations(job: &Job, keys: &mut Vec<Key>) {
         let lines = [(reads, READ), (100.0 - reads, WRITE)];
         let lines = lines.iter().filter(|(share, _)| *share > 0.0);
         let lines: Vec<String> = lines.map(|(share, op)| line(*share, *op)).collect();
+        assert!(!lines.is_empty(), "a mix has a line at least");
         keys.push(("mix", format!("[{}]", lines.join(", "))));
         return;
     }
@@ -266,6 +274,7 @@ fn operations(job: &Job, keys: &mut Vec<Key>) {
 }
 
 fn split(sizes: &Sizes) -> String {
+    assert!(!sizes.is_empty(), "a request has a size");
     match &sizes[..] {
         [(one, _)] => size(*one),
         sizes => {
@@ -338,6 +347,10 @@ fn files(job: &Job, clone: Option<u32>, targets: &[String], keys: &mut Vec<Key>)
         None if job.files.shared => job.files.of_clone[0].iter().collect(),
         None => job.files.of_clone.iter().flatten().collect(),
     };
+    debug_assert!(
+        names.iter().all(|name| targets.contains(name)),
+        "the files of a job are targets of the plan"
+    );
     let number = |name: &String| 1 + targets.iter().position(|target| target == name).unwrap_or(0);
     let numbers: Vec<usize> = names.into_iter().map(number).collect();
     let takes_turns = job.files.each > 1 && job.files.service == Service::RoundRobin;
@@ -361,6 +374,7 @@ fn pace(job: &Job, workers: u32, keys: &mut Vec<Key>) {
         }
         Pace::Think { ns, blocks } => format!("think({}, {blocks})", Nanos::new(ns).exact()),
         Pace::Rate { per_second, poisson } => {
+            assert!(per_second > 0.0, "a rate is above zero");
             let rate = figure(per_second * f64::from(workers));
             if job.rw.is_mixed() {
                 keys.push(("even_mix", "true".into()));
@@ -385,6 +399,7 @@ fn passes(job: &Job) -> Result<Option<u32>, Refusal> {
     }
     let mut sizes = (0..3).filter(|op| job.rw.has[*op]).flat_map(|op| &job.sizes[op]).map(|(size, _)| *size);
     let Some(size) = sizes.next().filter(|first| sizes.all(|size| size == *first)) else { return Ok(None) };
+    assert!(size > 0, "a request has a byte at least");
     let requests = job.region.total.map(|total| total / size).filter(|requests| *requests > 0);
     Ok(requests.and_then(|requests| u32::try_from(requests).ok()))
 }

@@ -70,6 +70,7 @@ fn is_named_for(point: &str, workload: &str) -> bool {
 impl Command {
     /// What fio would print of `run`, which carried the order out; several formats one after the other.
     pub fn report(&self, run: &Run) -> String {
+        assert!(!self.wanted.formats.is_empty(), "a report has a format");
         let report = self.entries(run);
         let version = self.wanted.terse_version;
         let print = |format: &Format| match format {
@@ -251,6 +252,7 @@ impl Command {
 }
 
 fn add(files: &mut Vec<(String, Vec<u8>)>, name: String, bytes: Vec<u8>) {
+    debug_assert!(!name.is_empty(), "a log has a name");
     match files.iter_mut().find(|(known, _)| *known == name) {
         Some((_, before)) => before.extend(bytes),
         None => files.push((name, bytes)),

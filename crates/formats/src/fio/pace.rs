@@ -142,7 +142,6 @@ fn waited(options: &Options) -> Result<Pace, Refusal> {
     }
 }
 
-/// The pace of a job that pauses for `ns`.
 /// The time that `thinkcycles` take on processors of that many cycles a second.
 fn cycles_ns(options: &Options, cpu_hz: Option<u64>, notes: &mut Vec<String>) -> Result<u64, Refusal> {
     let Some(cycles) = options.count("thinkcycles")?.filter(|cycles| *cycles > 0) else { return Ok(0) };
@@ -161,6 +160,7 @@ fn cycles_ns(options: &Options, cpu_hz: Option<u64>, notes: &mut Vec<String>) ->
     Ok(ns)
 }
 
+/// The pace of a job that pauses for `ns`.
 fn think(options: &Options, ns: u64) -> Result<Pace, Refusal> {
     if let Some(setting) = options.get("thinktime_blocks_type")
         && !matches!(setting.value.as_str(), "complete" | "issue")
@@ -218,5 +218,6 @@ fn least(sizes: &Sizes) -> f64 {
 
 fn mean(sizes: &Sizes) -> f64 {
     let weight: f64 = sizes.iter().map(|(_, weight)| weight).sum();
+    assert!(weight > 0.0, "a size has a share");
     sizes.iter().map(|(size, weight)| *size as f64 * weight).sum::<f64>() / weight
 }

@@ -48,6 +48,7 @@ fn file_sizes(
     files: &Files,
     (smallest, largest): (u64, u64),
 ) -> Result<Option<Vec<u64>>, Refusal> {
+    assert!(0 < smallest && smallest <= largest, "requests are from a smallest to a largest size");
     let Some((least, most)) = super::files::each_size(options)? else { return Ok(None) };
     if least == most {
         return Ok(Some(vec![most]));
@@ -89,6 +90,7 @@ pub(super) fn is_regular(name: &str) -> bool {
 /// Which part of each of `files` the job uses; `ends` are the smallest and the largest of its requests.
 pub(super) fn region(options: &Options, files: &Files, rw: Rw, ends: (u64, u64)) -> Result<Region, Refusal> {
     let (size, each, smallest) = (options.amount("size")?, (files.each * files.passes) as u64, ends.0);
+    assert!(each > 0 && smallest > 0, "a clone has a file, and a request a byte at least");
     let filesize = match file_sizes(options, files, ends)? {
         None => None,
         Some(sizes) if sizes.len() > 1 => return unequal(options, files, rw, sizes),

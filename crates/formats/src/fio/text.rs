@@ -246,6 +246,7 @@ fn percentiles(text: &mut String, label: &str, of: &stats::Histogram, list: &[f6
     let values: Vec<(f64, u64)> =
         list.iter().filter_map(|percent| Some((*percent, of.quantile(percent / 100.0)?.get()))).collect();
     let (Some((_, least)), Some((_, most))) = (values.first(), values.last()) else { return };
+    debug_assert!(values.is_sorted_by(|one, next| one.1 <= next.1), "percentiles rise: {values:?}");
     let (unit, divisor) = match (least, most) {
         (2_000_001.., 100_000_000..) => ("msec", 1_000_000),
         (2001.., 100_000..) => ("usec", 1000),
@@ -281,6 +282,8 @@ fn unit_of(latency: &stats::Histogram) -> (&'static str, u64) {
 fn short(value: u64, digits: usize, thousand: u64, unit: &str) -> String {
     const DECIMAL: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
     const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+    assert!(matches!(thousand, 1000 | 1024), "a prefix is a power of 1000 or 1024");
+    assert!(digits > 3, "what is below a prefix has up to four digits");
     let prefixes = if thousand == 1024 { BINARY } else { DECIMAL };
     let (mut number, mut rest, mut power) = (value, None, 0);
     while number.to_string().len() > digits && power < 6 {
@@ -362,6 +365,7 @@ fn disks(text: &mut String, disks: &[Disk]) {
 /// One line for each entry, in the fields of that terse version, 2 to 5; 0 is 3.
 pub(super) fn terse(run: &Run, report: &Report, version: u8) -> String {
     let version = if version == 0 { 3 } else { version };
+    assert!((2..=5).contains(&version), "fio has terse outputs 2 to 5");
     let mut text = String::new();
     for entry in &report.entries {
         let mut fields: Vec<String> = match version {
@@ -411,6 +415,7 @@ pub(super) fn terse(run: &Run, report: &Report, version: u8) -> String {
 }
 
 fn terse_direction(fields: &mut Vec<String>, of: &Direction, list: &[f64], version: u8) {
+    let before = fields.len();
     let bw = of.bytes_per_second() >> 10;
     let figures = [of.bytes >> 10, bw, truncated::<u64>(of.per_second()), of.runtime_ms];
     fields.extend(figures.map(|figure| figure.to_string()));
@@ -437,6 +442,11 @@ fn terse_direction(fields: &mut Vec<String>, of: &Direction, list: &[f64], versi
         fields.extend([rate.mean(), rate.deviation()].map(|value| format!("{value:.6}")));
         fields.push(rate.0.len().to_string());
     }
+    debug_assert_eq!(
+        fields.len() - before,
+        if version >= 5 { 47 } else { 41 },
+        "readers count the fields of a direction"
+    );
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ pub(super) struct Times {
 
 impl Times {
     pub(super) fn of(jobs: &[Job], phase: &[usize]) -> Times {
+        assert!(!phase.is_empty(), "jobs that run together are some");
         let lengths = || phase.iter().map(|index| jobs[*index].length);
         let first = jobs[phase[0]].length;
         let is_one = lengths().all(|length| (length.run_ns, length.ramp_ns) == (first.run_ns, first.ramp_ns));
@@ -69,6 +70,7 @@ pub(super) fn tell_ramps(jobs: &[Job], members: &mut [Member], reported: &[Repor
         let all: u64 = members.iter_mut().filter(is_of).map(|member| workers(member)).sum();
         for member in members.iter_mut().filter(is_of) {
             let Some(bytes) = jobs[member.job].length.ramp_bytes else { continue };
+            debug_assert!(workers(member) <= all, "workers of one are among those of all");
             let part = u128::from(bytes) * u128::from(workers(member)) / u128::from(all);
             let part = u64::try_from(part).unwrap_or(u64::MAX).max(1);
             member.keys.push(("warmup_bytes", Bytes::new(part).toml()));

@@ -184,6 +184,7 @@ pub(super) const NOTE: &str = "its files lie in a folder of its own below `fatho
                                by the same call";
 
 fn file_sizes(options: &Options, count: u64) -> Result<(Bytes, Bytes), Refusal> {
+    assert!(count > 0, "a tree has a file at least");
     let filesize = each_size(options)?;
     let size = match options.amount("size")? {
         Some(Amount::Bytes(size)) => Some(size),

@@ -155,6 +155,7 @@ pub(super) fn whole(
 ) -> Result<(u64, Option<u64>), Refusal> {
     // What only the device knows is rounded once it is there.
     let Some((mode, Some(size))) = asked(options)?.filter(|_| rw.changes()) else { return Ok((at, span)) };
+    assert!(size > 0, "a zone has a size");
     let start = at.next_multiple_of(size);
     let span = span.map(|span| {
         let end = (at + span) / size * size;

@@ -394,6 +394,7 @@ impl<'a> PlanBuilder<'a> {
     }
 
     fn phase(&self, test: &Test, depths: Option<&[u64]>, plan: &mut PlanText) {
+        assert!(test.disks().next().is_some(), "a test has somebody at work");
         let phase = Keys::named(&test.phase).maybe("depth", depths);
         let keys = |(worker, disk): (&Worker, &Disk)| {
             let spec = test.specs.iter().find(|spec| spec.name == worker.spec);
@@ -418,6 +419,11 @@ impl<'a> PlanBuilder<'a> {
     }
 
     fn keys(&self, settings: &WorkerSettings, disk: &Disk, spec: &Spec, depth_is_swept: bool) -> Keys {
+        debug_assert_eq!(
+            spec.lines.iter().map(|line| line.share).sum::<u32>(),
+            100,
+            "the lines of a specification are all of its requests"
+        );
         let sectors = |count: u64| (count > 0).then_some(Bytes::new(count * 512));
         let depth = (!depth_is_swept && settings.depth != 1).then_some(settings.depth);
         let keys = pattern_keys(&spec.lines)

@@ -63,6 +63,7 @@ impl<'a> Lines<'a> {
 
     /// The next line.
     pub fn take(&mut self) -> Option<Line<'a>> {
+        assert!(self.next <= self.lines.len(), "no line is given out that is not there");
         let line = self.peek()?;
         self.next += 1;
         Some(line)

@@ -203,6 +203,7 @@ impl Command {
         readers: &[u32],
         plan: &mut PlanText,
     ) {
+        assert_eq!(readers.len(), self.shape.tasks as usize, "each task reads what one has written");
         let of_one = Bytes::new(self.shape.moved_by_task());
         plan.phase(
             self.transfers(name, 100).with("workers", 1u32).with("bytes", of_one).maybe("verify", verify),
@@ -302,6 +303,7 @@ impl Command {
     /// are.
     fn layout(&self, place: Destination) -> (Keys, Option<u64>) {
         let Shape { tasks, block, segments, offsets, file_per_task, .. } = self.shape;
+        assert!(tasks > 0 && block > 0 && segments > 0, "a task has a block in each segment");
         let of_task = self.shape.of_task();
         let is_alone = tasks == 1 || file_per_task && place == Destination::Files;
         let own = |span: u64, pattern: &str, step: u64| {

@@ -93,6 +93,7 @@ fn sheet(run: &Run, format: &'static str) -> Result<(Sheet, Vec<Row>), NoFigures
 
 /// What the workload of `point` comes to in IOR's words.
 fn shape(run: &Run, point: &Point, rows: &[Row]) -> Shape {
+    assert!(!rows.is_empty() && !point.workloads.is_empty(), "a row is of a workload");
     let workload = &point.workloads[0];
     let spec = &workload.spec;
     let tasks = point.workloads.iter().map(|workload| workload.spec.workers).sum::<u32>().max(1);

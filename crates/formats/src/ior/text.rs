@@ -466,7 +466,10 @@ impl Sheet {
             row.seconds,
         ];
         let figures: String = figures.iter().map(|figure| format!("{figure:.4},")).collect();
-        format!("{},{figures}{},{}\n", row.access.name(), self.asked.shape.tasks, row.iteration)
+        let line = format!("{},{figures}{},{}\n", row.access.name(), self.asked.shape.tasks, row.iteration);
+        let columns = Sheet::csv_heading().matches(',').count();
+        debug_assert_eq!(line.matches(',').count(), columns, "a field for each column");
+        line
     }
 }
 

@@ -52,6 +52,7 @@ pub fn processors(table: &Table, files_kib: &[u64], records_kib: &[u64]) -> Vec<
 
 /// What is left out stands as zero up to the largest record that fits.
 fn row(table: &Table, pass: Pass, file_kib: u64, records_kib: &[u64]) -> (String, Vec<f64>) {
+    debug_assert!(file_kib > 0, "a file has a KiB at least");
     let fits = records_kib.iter().filter(|record| **record <= file_kib);
     let figure = |record: &u64| table.get(pass, Pair { file_kib, record_kib: *record }).unwrap_or(0) as f64;
     (file_kib.to_string(), fits.map(figure).collect())

@@ -108,6 +108,7 @@ impl Grid {
     /// The pairs that are measured, in their order.
     pub fn pairs(&self) -> Vec<Pair> {
         let records = self.record_sizes();
+        assert!(!records.contains(&0), "a record has a KiB at least");
         let of_file = |file_kib: u64| records.iter().map(move |&record_kib| Pair { file_kib, record_kib });
         let all = self.file_sizes().into_iter().flat_map(of_file);
         all.filter(|pair| pair.record_kib <= pair.file_kib && !self.skips(*pair)).collect()

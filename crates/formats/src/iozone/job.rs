@@ -242,6 +242,7 @@ impl Script<'_> {
     }
 
     fn several(&mut self, children: u32, pair: Pair) {
+        assert!(children > 0, "somebody works");
         for test in self.command.child_tests() {
             let name = test.phase_name(children);
             self.before(&name, test.does == Does::WriteAnew);

@@ -109,6 +109,7 @@ impl Command {
     /// The plan that asks for what the command asks for.
     pub fn translate(&self) -> TranslatedJob {
         let mut plan = PlanText::new(TOOL, &about(TOOL, &self.words), Some(u64::from(self.seed) + 1));
+        assert!(!self.courses.is_empty() && !self.courses.contains(&0), "a course has tasks");
         for tasks in &self.courses {
             Course { command: self, tasks: *tasks }.phases(&mut plan);
         }

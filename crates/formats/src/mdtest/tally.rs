@@ -95,6 +95,7 @@ impl Tally {
 
     /// Takes in so many seconds more of the last test, of all tasks.
     pub fn add_after(&mut self, seconds: f64) {
+        assert!(seconds >= 0.0, "time goes on");
         if let Some(row) = self.rows.last_mut() {
             row.seconds += seconds;
             row.tasks.iter_mut().for_each(|part| part.seconds += seconds);
@@ -194,6 +195,11 @@ impl Tally {
             text += &cells(row.map(Row::all));
         }
         text.push('\n');
+        debug_assert_eq!(
+            text.matches(',').count(),
+            Tally::details_heading().matches(',').count(),
+            "a line is as wide as the heading"
+        );
         let iterations = self.rows.iter().map(|row| row.iteration + 1).max().unwrap_or(0);
         let tasks = self.rows.iter().map(|row| row.tasks.len()).max().unwrap_or(0);
         for (iteration, task) in

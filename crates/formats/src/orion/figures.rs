@@ -219,6 +219,7 @@ impl Flow {
 
     /// 2^20 bytes a second.
     pub fn mbps(&self) -> f64 {
+        assert!(self.measured_ns > 0, "a rate is that of some time");
         self.bytes as f64 / f64::from(1 << 20) * 1e9 / self.measured_ns as f64
     }
 

@@ -143,6 +143,7 @@ impl Command {
     /// Whole streams read or write. Each has a part of its own of the LUNs, and passes through it again and again.
     fn streams(&self, streams: u32, plan: &mut PlanText) {
         let writing = (u64::from(streams) * u64::from(self.write) + 50) / 100;
+        assert!(streams > 0 && writing <= u64::from(streams), "some of the streams write");
         let reading = u64::from(streams) - writing;
         let mut some = |name: &str, count: u64, before: u64, reads: u32| {
             let is_part = count != u64::from(streams);

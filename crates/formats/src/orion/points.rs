@@ -50,7 +50,10 @@ fn ladder(max: u32, steps: u32) -> Vec<u32> {
 fn rungs(max: u32, step: u32) -> Vec<u32> {
     assert!(step > 0, "a ladder without steps has no end");
     let first = 1..=step.min(max);
-    first.chain((2..).map(|times| step * times).take_while(|load| *load <= max)).collect()
+    let rungs: Vec<u32> =
+        first.chain((2..).map(|times| step * times).take_while(|load| *load <= max)).collect();
+    debug_assert!(rungs.is_sorted_by(|one, next| one < next), "a ladder goes up");
+    rungs
 }
 
 impl Command {

@@ -127,6 +127,7 @@ impl Command {
     }
 
     fn workload(&self, number: usize, file: &File) -> Result<Keys, Refusal> {
+        assert!(number > 0 && file.threads > 0, "files are counted from 1, and have a thread each");
         let keys = Keys::named(&format!("file {number}"))
             .with("workers", file.threads)
             .with("depth", self.outstanding.unwrap_or(1));
@@ -196,6 +197,7 @@ impl Command {
 
     /// Bytes of a request.
     pub fn block(&self) -> u64 {
+        assert!(self.block_kib > 0, "a request has a KiB at least");
         u64::from(self.block_kib) << 10
     }
 
