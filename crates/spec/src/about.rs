@@ -85,7 +85,10 @@ const ABOUT: [(&str, &str); 96] = [
     ("loops", "Stops once each worker has moved this many times the bytes of its working set."),
     ("exit_all", "Stops all workers as soon as the first one has completed its share."),
     ("end_with_others", "Ends once all workloads beside it have ended (fio: `exit_on_io_done`)."),
-    ("steady", "Stops all workloads once the rate or latency of this one is steady (fio: `steadystate`)."),
+    (
+        "steady",
+        "Stops all workloads once the rate or latency of this one meets this criterion (fio: `steadystate`).",
+    ),
     ("sync", "Synchronous I/O: how the target is opened (fio: `sync`)."),
     ("flush_every", "Flushes after this many writes of a worker (fio: `fsync`, `fdatasync`)."),
     ("flush_at_end", "Flushes every file after the last request, within the measured window."),

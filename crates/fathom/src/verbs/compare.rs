@@ -24,7 +24,7 @@ use crate::verbs::culprit;
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// The runs, the first of which is the baseline: last, last~1, a number of `fathom ls`, the beginning of an id, or
-    /// a JSON file of `-o`; runs joined by commas are repetitions of one measurement. With --by, the runs to group
+    /// a JSON file of `-o`; runs joined by commas are repeats of one measurement. With --by, the runs to group
     #[arg(add = candidates::runs_or_records())]
     pub runs: Vec<String>,
     /// Group runs by the value of a key, and compare the groups: a label (--tag), a property in the record such as

@@ -26,7 +26,7 @@ pub struct WhatIfArgs {
     /// With --what-if: another point, by its number from 1 or its name
     #[arg(long, value_name = "POINT", requires = "what_if")]
     pub point: Option<String>,
-    /// With --what-if: repetitions of each, with different seeds; more detect smaller effects
+    /// With --what-if: repeats of each, with different seeds; more detect smaller effects
     #[arg(long, value_name = "COUNT", requires = "what_if", default_value_t = 5,
         value_parser = clap::value_parser!(u32).range(2..=100))]
     pub seeds: u32,

@@ -167,7 +167,7 @@ fn job(job: &Entry, bins: bool) -> Json {
 }
 
 fn steady(of: &Attained) -> (String, Json) {
-    debug_assert!(of.iops.len() <= of.rule.over_s as usize, "a window is no longer than was asked");
+    debug_assert!(of.iops.len() <= of.rule.over_s as usize, "a window is no longer than its rule says");
     let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len().max(1) as f64;
     let list = |all: &[f64]| {
         Json::List(all.iter().map(|value| Json::Count(truncated::<u64>(value.round()))).collect())

@@ -145,7 +145,7 @@ fn passed(size: u64, each: u64, skip: i64) -> u64 {
         Ok(skip) => each.saturating_add(skip),
         Err(_) => skip.unsigned_abs().saturating_sub(each).max(1),
     };
-    assert!(step > 0, "a stream goes on");
+    assert!(step > 0, "a stream moves on with each request");
     (size.saturating_sub(each) / step + 1).saturating_mul(each)
 }
 

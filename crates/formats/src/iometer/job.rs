@@ -394,7 +394,7 @@ impl<'a> PlanBuilder<'a> {
     }
 
     fn phase(&self, test: &Test, depths: Option<&[u64]>, plan: &mut PlanText) {
-        assert!(test.disks().next().is_some(), "a test has somebody at work");
+        assert!(test.disks().next().is_some(), "a test has a worker with a disk");
         let phase = Keys::named(&test.phase).maybe("depth", depths);
         let keys = |(worker, disk): (&Worker, &Disk)| {
             let spec = test.specs.iter().find(|spec| spec.name == worker.spec);

@@ -95,7 +95,7 @@ impl Tally {
 
     /// Takes in so many seconds more of the last test, of all tasks.
     pub fn add_after(&mut self, seconds: f64) {
-        assert!(seconds >= 0.0, "time goes on");
+        assert!(seconds >= 0.0, "no stage ends before it began");
         if let Some(row) = self.rows.last_mut() {
             row.seconds += seconds;
             row.tasks.iter_mut().for_each(|part| part.seconds += seconds);

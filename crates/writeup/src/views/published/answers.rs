@@ -21,8 +21,8 @@ const MEASURED: [&str; 2] = ["published", "measured"];
 impl<'a> Group<'a> {
     pub(super) fn figure(self, figures: &[(usize, &'a CheckedFigure)]) -> Figure {
         let rounds = match self.of.rounds {
-            1 => "one round".to_owned(),
-            rounds => format!("mean of {rounds} rounds, each with addresses of its own"),
+            1 => "measured once".to_owned(),
+            rounds => format!("mean of {rounds} repeats, each with addresses of its own"),
         };
         let who = self.who();
         Figure {

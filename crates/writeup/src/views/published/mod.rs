@@ -86,8 +86,8 @@ impl<'a> Group<'a> {
         let ends = figure.low.zip(figure.high).map(|(low, high)| (at("low", low), at("high", high)));
         let ends = ends.filter(|(low, high)| low.value < high.value);
         let why = || match self.of.rounds {
-            1 => "there was one round".into(),
-            _ => "every round gave the same".into(),
+            1 => "it was measured once".into(),
+            _ => "every repeat gave the same".into(),
         };
         Some((at("answer", figure.answer?), Interval::of(ends, why)))
     }
