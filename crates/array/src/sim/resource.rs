@@ -257,7 +257,9 @@ impl Faster {
             &mut drive.link_command,
         ];
         times.into_iter().for_each(|time| self.time(time));
-        drive.slc_cache.iter_mut().for_each(|slc| self.time(&mut slc.program_page));
+        let slc = drive.slc_cache.iter_mut();
+        let times = slc.flat_map(|slc| [Some(&mut slc.program_page), slc.read_page.as_mut()]);
+        times.flatten().for_each(|time| self.time(time));
         drive.write_path.iter_mut().for_each(|rate| self.rate(rate));
         self.rate(&mut drive.channel);
         self.rate(&mut drive.link);

@@ -532,6 +532,7 @@ fn slc_cache(fields: Fields<'_>, capacity: Bytes) -> SlcParams {
     let params = SlcParams {
         size: fields.need("size"),
         program_page: needed_time(&fields, "program_page"),
+        read_page: fields.says("read_page").then(|| needed_time(&fields, "read_page")),
         fold_after: time(&fields, "fold_after", Nanos::ZERO),
     };
     fields.check(&["size"], params.size <= capacity, "it holds at most what the drive does");

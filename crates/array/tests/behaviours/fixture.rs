@@ -5,7 +5,7 @@ use array::spec::Shipped;
 use array::spec::case::{Activity, ActivityKind, Load, Metric, Pattern, Subject};
 use array::validate::measure;
 use units::{Bytes, Nanos, Share};
-use workload::spec::{OpMix, Pace, Sequence, SizeSplit};
+use workload::spec::{Durability, OpMix, Pace, Sequence, SizeSplit};
 use workload::{FileMap, Job, JobSpec, Region, RegionShare};
 
 pub fn part(part: f64) -> Share {
@@ -31,6 +31,7 @@ pub fn random(size: Bytes, depth: u32) -> Load {
         workers: 1,
         depth,
         direct: true,
+        durability: Durability::NONE,
         span: None,
         span_share: None,
         held: Share::NONE,

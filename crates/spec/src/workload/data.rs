@@ -13,6 +13,12 @@ pub struct Durability {
     pub flush: FlushKind,
 }
 
+impl Durability {
+    /// Nothing is flushed, and no write waits for more than the device's answer.
+    pub const NONE: Durability =
+        Durability { open: OpenSync::None, every: None, at_end: false, flush: FlushKind::Fdatasync };
+}
+
 /// Flag given when the target is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenSync {

@@ -11,6 +11,7 @@ use array::spec::case::{self, Activity, ActivityKind, Case, Claim, Load, Metric,
 use array::spec::{Address, ArraySpec, Shipped, array};
 use serde::Serialize;
 use units::{Bytes, Share};
+use workload::spec::Durability;
 
 use super::{LabPattern, LabWorkload};
 
@@ -158,7 +159,7 @@ fn candidate(case: Case) -> Option<Known> {
         Some(_) => return None,
     };
     let is_curve = matches!(case.metric, Metric::Iops | Metric::Throughput | Metric::LatencyMean);
-    if !is_curve || !load.direct || case.score != Score::Counts {
+    if !is_curve || !load.direct || load.durability != Durability::NONE || case.score != Score::Counts {
         return None;
     }
     let Ok(Address { name, .. }) = Address::parse(&subject.array) else { return None };

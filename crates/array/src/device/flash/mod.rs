@@ -3,6 +3,7 @@
 //! **Invariant:** memory does not grow with the number of requests.
 
 mod drive;
+mod laid;
 mod map;
 mod slc;
 
@@ -144,6 +145,8 @@ pub struct SlcParams {
     pub size: Bytes,
     /// Register to page, with one bit a cell.
     pub program_page: Nanos,
+    /// Page to register, of what lies there of a drive that was fresh; `None` where it is read as the rest of the flash is.
+    pub read_page: Option<Nanos>,
     /// How long the drive is idle before it begins to move.
     pub fold_after: Nanos,
 }

@@ -5,7 +5,8 @@
 use units::convert::truncated;
 use units::{Bytes, BytesPerSecond, Instant, Nanos};
 
-use super::SlcParams;
+use super::laid::Laid;
+use super::{FlashParams, SlcParams, Written};
 
 /// What such a cache took, of one drive or of several together.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,12 +46,36 @@ pub struct SlcCache {
     /// Of what it holds, what was written at random.
     random: f64,
     idle_from: Instant,
+    /// What of the drive lies in it, where the drive was fresh: of one that is full hardly anything does.
+    laid: Option<Laid>,
 }
 
 impl SlcCache {
-    /// An empty one.
-    pub fn new(params: SlcParams) -> SlcCache {
-        SlcCache { params, held: 0, asked: [0; 2], random: 0.0, idle_from: Instant::START }
+    /// The empty one of a drive; `None` where it has none.
+    pub fn of(drive: &FlashParams) -> Option<SlcCache> {
+        let params = drive.slc_cache?;
+        let laid = (drive.state == Written::Fresh).then(|| Laid::new(drive.capacity, params.size));
+        Some(SlcCache { params, held: 0, asked: [0; 2], random: 0.0, idle_from: Instant::START, laid })
+    }
+
+    /// How long a page at `offset` takes to read if it lies here; `None` where it lies in the rest of the flash. What is read
+    /// for the first time was written before, and takes room.
+    pub fn read(&mut self, offset: u64) -> Option<Nanos> {
+        let laid = self.laid.as_mut()?;
+        self.held = (self.held + laid.touch(offset)).min(self.params.size.get());
+        self.time_at(offset)
+    }
+
+    /// How long a page at `offset` takes to read, as far as is known before it is.
+    pub fn time_at(&self, offset: u64) -> Option<Nanos> {
+        self.params.read_page.filter(|_| self.laid.as_ref().is_some_and(|laid| laid.is_in_cache(offset)))
+    }
+
+    /// Something is written at `offset`.
+    pub fn written(&mut self, offset: u64) {
+        if let Some(laid) = &mut self.laid {
+            laid.touch(offset);
+        }
     }
 
     /// Takes `bytes`, if it has room for them; how long a program of them takes then.
@@ -87,6 +112,7 @@ impl SlcCache {
         let moved = (rate * time.as_secs_f64() / programs).min(self.held as f64);
         self.random *= 1.0 - moved / self.held as f64;
         self.held -= truncated::<u64>(moved);
+        self.laid.iter_mut().for_each(|laid| laid.moved(truncated(moved)));
         debug_assert!(
             self.random <= self.held as f64 + 1.0,
             "what was written at random is a part of what it holds"
@@ -115,14 +141,21 @@ impl SlcCache {
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_finds_no_room_is_counted_apart_and_what_was_moved_is_not_held() {
+    /// Of 1 MB.
+    fn small() -> SlcCache {
         let params = SlcParams {
             size: Bytes::new(1_000_000),
             program_page: Nanos::from_micros(200),
+            read_page: None,
             fold_after: Nanos::from_millis(10),
         };
-        let mut cache = SlcCache::new(params);
+        let idle_from = Instant::START;
+        SlcCache { params, held: 0, asked: [0; 2], random: 0.0, idle_from, laid: None }
+    }
+
+    #[test]
+    fn what_finds_no_room_is_counted_apart_and_what_was_moved_is_not_held() {
+        let mut cache = small();
         let mut taken = |count: u32| {
             let found = (0..count).filter(|_| cache.take(100_000, true).is_some()).count();
             (found, cache.seen(BytesPerSecond::new(160e6)))
@@ -143,12 +176,7 @@ mod tests {
 
     #[test]
     fn it_takes_its_size_and_moves_what_it_holds_in_idle_time_beyond_its_patience() {
-        let params = SlcParams {
-            size: Bytes::new(1_000_000),
-            program_page: Nanos::from_micros(200),
-            fold_after: Nanos::from_millis(10),
-        };
-        let mut cache = SlcCache::new(params);
+        let mut cache = small();
         let taken = (0..20).filter(|_| cache.take(100_000, false).is_some()).count();
         assert_eq!((taken, cache.held()), (10, 1_000_000));
         cache.is_busy_until(Instant::from_nanos(5_000_000));

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use document::{Errors, Fields, Key, Mistakes, Node, Read, TextSpan, Wrong, nearest};
 use units::{Bytes, Nanos, Share};
 use workload::Op;
+use workload::spec::{Durability, FlushKind, OpenSync};
 
 use super::subject::{Activity, ActivityKind, Load, Pattern, Subject};
 use super::unit::{METRICS, Metric, UNITS, Unit};
@@ -152,6 +153,7 @@ fn read_plan(name: &str, fields: &Fields<'_>) -> Plan {
         workers: at_least_one(fields, "workers"),
         depth: at_least_one(fields, "depth"),
         direct: fields.or("direct", true),
+        durability: read_durability(fields),
         span,
         span_share,
         luns: at_least_one(fields, "luns"),
@@ -165,6 +167,22 @@ fn read_plan(name: &str, fields: &Fields<'_>) -> Plan {
     let given = Given::read(fields);
     fields.finish();
     Plan { load, given }
+}
+
+/// As the plan language has it: `sync`, `flush_every`, and `flush` for what a flush is.
+fn read_durability(fields: &Fields<'_>) -> Durability {
+    let opens = [("none", OpenSync::None), ("dsync", OpenSync::Dsync), ("sync", OpenSync::Sync)];
+    let flushes = [("fsync", FlushKind::Fsync), ("fdatasync", FlushKind::Fdatasync)];
+    let every: Option<u32> = fields.get("flush_every");
+    fields.check(&["flush_every"], every != Some(0), "give at least 1");
+    let flush = fields.choice("flush", &flushes);
+    fields.check(&["flush", "flush_every"], flush.is_none() || every.is_some(), "say `flush_every` as well");
+    Durability {
+        open: fields.choice("sync", &opens).unwrap_or(OpenSync::None),
+        every,
+        at_end: false,
+        flush: flush.unwrap_or(FlushKind::Fdatasync),
+    }
 }
 
 impl Book {

@@ -2,6 +2,7 @@
 
 use units::{Bytes, Nanos, Share};
 use workload::Op;
+use workload::spec::Durability;
 use workload::tally::{Action, Class};
 
 use crate::background::BackgroundKind;
@@ -20,10 +21,10 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Whether the metric is of requests of a class.
+    /// Whether the metric is of requests of a class: flushes are none, they are part of what the writes before them cost.
     pub fn counts(&self, class: Class) -> bool {
         let of = self.loads.first().and_then(|load| load.of);
-        of.is_none_or(|op| class.op == Action::Block(op))
+        of.map_or(class.op != Action::Block(Op::Flush), |op| class.op == Action::Block(op))
     }
 }
 
@@ -46,6 +47,8 @@ pub struct Load {
     pub depth: u32,
     /// Whether the host's page cache is left out.
     pub direct: bool,
+    /// What is done so that what was written lasts.
+    pub durability: Durability,
     /// Part of each LUN that is used, from its start; `None` for all of it.
     pub span: Option<Bytes>,
     /// The same as a share of the LUN. At most one of the two is given.

@@ -122,6 +122,7 @@ fn workload(load: &Load, seed: u64) -> Workload {
         stop: Stop { warmup: load.warmup, run: Some(load.run), ..Stop::default() },
         seed,
         direct: load.direct,
+        durability: load.durability,
         engine: EngineSpec { submit_batch: 64, ..plain.engine },
         ..plain
     }

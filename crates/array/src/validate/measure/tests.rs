@@ -1,6 +1,7 @@
 //! Questions of small arrays.
 
 use units::Share;
+use workload::spec::{Durability, OpenSync};
 use workload::tally::{Action, Class, ClassInterval, Interval};
 
 use super::course::reached;
@@ -22,6 +23,7 @@ fn beside(array: &str, loads: u32, work: ActivityKind, disk: u32) -> Subject {
         workers: 1,
         depth: 8,
         direct: true,
+        durability: Durability::NONE,
         span: None,
         span_share: None,
         held: Share::NONE,
@@ -212,6 +214,23 @@ fn work_that_lets_a_busy_host_go_first_for_ever_is_given_up() {
     let subject = beside(array, 1, ActivityKind::Background(BackgroundKind::Rebuild), 1);
     let error = measure(&Shipped, &subject, Metric::Time, 1).expect_err("it never gets a turn");
     assert!(error.to_string().contains("50 times its own time"), "{error}");
+}
+
+#[test]
+fn a_write_that_is_flushed_counts_once_and_takes_as_long_as_both() {
+    let mut subject = beside("hdd-1", 1, ActivityKind::Degraded, 0);
+    subject.occasion = None;
+    let load = &mut subject.loads[0];
+    (load.reads, load.depth) = (Share::NONE, 1);
+    let answered = measured(&subject, Metric::Iops);
+    let flushed = |durability| {
+        let load = Load { durability, ..subject.loads[0].clone() };
+        measured(&Subject { loads: vec![load], ..subject.clone() }, Metric::Iops)
+    };
+    let by_call = flushed(Durability { every: Some(1), ..Durability::NONE });
+    let by_flag = flushed(Durability { open: OpenSync::Dsync, ..Durability::NONE });
+    assert!(by_call * 2.0 < answered, "{by_call} of {answered} writes wait for the platter");
+    assert!((by_call / by_flag - 1.0).abs() < 0.05, "{by_call} and {by_flag}");
 }
 
 #[test]

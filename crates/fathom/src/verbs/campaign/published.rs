@@ -16,6 +16,7 @@ use record::{CampaignCell, ClaimKind, FigureClaim, PlanSource, PublishedCase, Ru
 use units::convert::truncated;
 use units::{Nanos, Share};
 use workload::plan::Overrides;
+use workload::spec::{FlushKind, OpenSync};
 
 use super::CampaignArgs;
 use super::kept::Kept;
@@ -145,10 +146,11 @@ impl Group {
                 (None, Some(share)) => format!("span = \"{share}\"\n"),
                 (None, None) => String::new(),
             };
+            let durability = durability(load);
             let align = load.align.map_or(String::new(), |align| format!("align = \"{align}\"\n"));
             text += &format!(
                 "\n[[phase]]\nname = {:?}\nheadline = \"{}\"\npattern = \"{pattern}\"\nsize = \"{}\"\nreads = \"{}\"\n\
-                 workers = {}\ndepth = {}\ndirect = {}\n{span}{align}offset = \"{}\"\nwarmup = \"{}\"\nrun = \"{}\"\n",
+                 workers = {}\ndepth = {}\ndirect = {}\n{durability}{span}{align}offset = \"{}\"\nwarmup = \"{}\"\nrun = \"{}\"\n",
                 load.name,
                 metric(case).0,
                 load.size,
@@ -421,7 +423,29 @@ fn load(load: &Load) -> String {
     if !load.direct {
         words += ", buffered";
     }
+    words += match load.durability.open {
+        OpenSync::None => "",
+        OpenSync::Dsync => ", O_DSYNC",
+        OpenSync::Sync => ", O_SYNC",
+    };
+    words += &match load.durability.every {
+        None => String::new(),
+        Some(1) => ", each flushed".into(),
+        Some(every) => format!(", a flush after {every} writes"),
+    };
     words
+}
+
+/// The keys of a phase that make its writes last; none where nothing does.
+fn durability(load: &Load) -> String {
+    let open = match load.durability.open {
+        OpenSync::None => "",
+        OpenSync::Dsync => "sync = \"dsync\"\n",
+        OpenSync::Sync => "sync = \"sync\"\n",
+    };
+    let flush = if load.durability.flush == FlushKind::Fsync { "flush = \"fsync\"\n" } else { "" };
+    let every = load.durability.every.map_or(String::new(), |every| format!("flush_every = {every}\n{flush}"));
+    format!("{open}{every}")
 }
 
 /// `rebuild, 0 to 10 %`

@@ -89,7 +89,7 @@ impl FlashDrive {
             path_for_reads: Nanos::ZERO,
             program_unit: params.page * u64::from(params.planes.max(1)),
             buffer: WriteBuffer::new(params.write_buffer),
-            slc: params.slc_cache.map(SlcCache::new),
+            slc: SlcCache::of(params),
             translation: State::new(params, seed),
             writes: Streams::default(),
             reads: Streams::default(),
@@ -163,7 +163,9 @@ impl FlashDrive {
             false => {
                 let within = self.params.page.min(bytes.max(self.params.mapping));
                 let page = self.channel_page.get() * within.get() / self.params.page.get().max(1);
-                self.params.read_page.first().copied().unwrap_or(Nanos::ZERO) + Nanos::new(page)
+                let as_slc = self.slc.as_ref().and_then(|slc| slc.time_at(command.first * SECTOR_BYTES));
+                let read = as_slc.or_else(|| self.params.read_page.first().copied());
+                read.unwrap_or(Nanos::ZERO) + Nanos::new(page)
             }
         };
         self.params.command + flash + interface

@@ -99,15 +99,24 @@ impl FlashDrive {
         planes.start + narrow::<usize>(spread / self.die_count() as u64) % planes.len()
     }
 
-    /// When a page is in the register of its die, or of its plane where those read by themselves.
-    fn read_page(&mut self, now: Instant, die: usize, number: u64, begun: Instant) -> Instant {
-        let time = match &self.params.read_page[..] {
+    /// How long the flash takes for page `number`, by what kind it is of.
+    fn page_time(&mut self, number: u64) -> Nanos {
+        let offset = number * self.params.page.get();
+        if let Some(time) = self.slc.as_mut().and_then(|slc| slc.read(offset)) {
+            return time;
+        }
+        match &self.params.read_page[..] {
             [only] => *only,
             kinds => {
                 let kind = narrow::<usize>(number / self.die_count() as u64) % kinds.len().max(1);
                 kinds.get(kind).copied().unwrap_or(Nanos::ZERO)
             }
-        };
+        }
+    }
+
+    /// When a page is in the register of its die, or of its plane where those read by themselves.
+    fn read_page(&mut self, now: Instant, die: usize, number: u64, begun: Instant) -> Instant {
+        let time = self.page_time(number);
         let die = &mut self.dies[die];
         let start = begun.max(die.reads_until);
         let write_left = die.writes_until.saturating_since(start).get();

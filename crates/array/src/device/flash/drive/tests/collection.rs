@@ -222,6 +222,7 @@ fn an_slc_cache_takes_a_burst_at_its_rate_falls_to_that_of_the_flash_and_recover
     let slc = SlcParams {
         size: Bytes::MIB * 256,
         program_page: Nanos::from_micros(100),
+        read_page: None,
         fold_after: Nanos::from_millis(50),
     };
     let params = FlashParams {

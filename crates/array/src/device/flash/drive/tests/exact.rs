@@ -1,5 +1,6 @@
 //! Small drives in odd figures, to the nanosecond.
 
+use super::super::super::SlcParams;
 use super::super::reads::spread;
 use super::*;
 
@@ -144,4 +145,29 @@ fn nothing_gathered_is_programmed_by_no_flush() {
     assert_eq!((drive.flush(now, Class::HostWrite) - now).get(), 5_000);
     assert_eq!(drive.settle(now), now);
     assert_eq!(drive.booked_beyond(now), Nanos::ZERO);
+}
+
+#[test]
+fn what_was_written_last_on_a_fresh_drive_is_read_as_one_bit_a_cell_is_as_far_as_the_cache_holds_it() {
+    let slc = SlcParams {
+        size: Bytes::GIB * 4,
+        program_page: Nanos::from_micros(300),
+        read_page: Some(Nanos::from_micros(25)),
+        fold_after: Nanos::ZERO,
+    };
+    let fresh = FlashParams { slc_cache: Some(slc), state: Written::Fresh, ..nvme() };
+    let read = |params: &FlashParams, gib: u64| {
+        let mut drive = FlashDrive::new(params, 1);
+        let second = drive.submit(Instant::from_nanos(1), command(gib << 21, 8, false));
+        // All else that the test laid out lies above it, and is read right behind, so that nothing is moved in idle time.
+        let last = (gib + 1..gib + 12).fold(second, |now, gib| drive.submit(now, command(gib << 21, 8, false)));
+        let again = drive.submit(last, command(gib << 21, 8, false));
+        let highest = drive.submit(again, command((gib + 11) << 21, 8, false));
+        [second.nanos() - 1, again.nanos() - last.nanos(), highest.nanos() - again.nanos()]
+    };
+    let [first, again, highest] = read(&fresh, 0);
+    assert_eq!(again - first, 37_000, "62 and 25 us: twelve parts were read, and nine have room");
+    assert_eq!(first, highest);
+    let steady = FlashParams { state: Written::Steady, ..fresh };
+    assert_eq!(read(&steady, 0), [again; 3]);
 }
