@@ -172,6 +172,15 @@ impl Device {
         }
     }
 
+    /// When the write that came last, answered by `now`, is on its media, where the host had it forced there: what knows no such
+    /// write (FUA) is flushed. In its meter that is a visit on behalf of `class`.
+    pub fn force(&mut self, now: Instant, class: Class) -> Instant {
+        match self {
+            Device::Flash(drive) => drive.force(now, class),
+            other => other.flush(now, class),
+        }
+    }
+
     /// Forgets what it keeps for reads; when all that it has taken by `now` is on its media, and what that left behind
     /// is done.
     pub fn settle(&mut self, now: Instant) -> Instant {

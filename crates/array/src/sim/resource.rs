@@ -253,13 +253,16 @@ impl Faster {
             &mut drive.program_page,
             &mut drive.erase_block,
             &mut drive.command,
+            &mut drive.write_command,
             &mut drive.command_gap,
+            &mut drive.write_gap,
             &mut drive.link_command,
         ];
         times.into_iter().for_each(|time| self.time(time));
         let slc = drive.slc_cache.iter_mut();
         let times = slc.flat_map(|slc| [Some(&mut slc.program_page), slc.read_page.as_mut()]);
-        times.flatten().for_each(|time| self.time(time));
+        let flushes = [drive.flush.as_mut(), drive.fua.as_mut()];
+        times.chain(flushes).flatten().for_each(|time| self.time(time));
         drive.write_path.iter_mut().for_each(|rate| self.rate(rate));
         self.rate(&mut drive.channel);
         self.rate(&mut drive.link);

@@ -175,6 +175,11 @@ fn needed_time(fields: &Fields<'_>, key: &'static str) -> Nanos {
     time
 }
 
+/// A duration, if it is there.
+fn possible_time(fields: &Fields<'_>, key: &'static str) -> Option<Nanos> {
+    fields.says(key).then(|| needed_time(fields, key))
+}
+
 fn check_time(fields: &Fields<'_>, key: &'static str, times: impl IntoIterator<Item = Nanos>) {
     let possible = times.into_iter().all(|time| time <= LONGEST);
     fields.check(&[key], possible, "a device takes at most an hour");
@@ -439,7 +444,8 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
     let translations = [("steady", false), ("mapped", true)];
     let serial_ata = serial_ata(fields);
     let planes = at_least_one(fields, "planes", Some(1));
-    FlashParams {
+    let (command, command_gap) = (needed_time(fields, "command"), time(fields, "command_gap", Nanos::ZERO));
+    let rest = FlashParams {
         capacity,
         over_provisioning,
         channels,
@@ -456,12 +462,16 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
         erase_block: needed_time(fields, "erase_block"),
         suspend: fields.unless_none("suspend"),
         channel: moving(fields, "channel"),
-        command: needed_time(fields, "command"),
-        command_gap: time(fields, "command_gap", Nanos::ZERO),
+        command,
+        write_command: time(fields, "write_command", command),
+        command_gap,
+        write_gap: time(fields, "write_gap", command_gap),
         link: moving(fields, "link"),
         link_command: time(fields, "link_command", frames(serial_ata)),
         write_buffer: memory(fields, "write_buffer", fields.or("write_buffer", Bytes::ZERO)),
         protected: fields.or("protected", false),
+        flush: possible_time(fields, "flush"),
+        fua: possible_time(fields, "fua"),
         flushes_alone: serial_ata.is_some(),
         translation: match fields.one_of("translation", false, &translations) {
             false => Translation::Steady,
@@ -479,8 +489,9 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
         ),
         incremental: fields.or("incremental", true),
         write_path: fields.get::<BytesPerSecond>("write_path").map(|_| moving(fields, "write_path")),
-        slc_cache: fields.table("slc_cache").map(|table| slc_cache(table, capacity)),
-    }
+        slc_cache: None,
+    };
+    FlashParams { slc_cache: fields.table("slc_cache").map(|table| slc_cache(table, &rest)), ..rest }
 }
 
 /// Flash beyond the user capacity, as a part of it: a text such as "7%", or a number such as 0.07.
@@ -528,14 +539,23 @@ fn frames(gigabits: Option<f64>) -> Nanos {
     gigabits.map_or(Nanos::ZERO, |gigabits| Nanos::new(truncated((DWORDS * 40) as f64 / gigabits)))
 }
 
-fn slc_cache(fields: Fields<'_>, capacity: Bytes) -> SlcParams {
+/// What a page takes that is programmed with one bit a cell, where nothing is said: a class figure, and no more than lets all
+/// dies together take in what the controller moves to them, which is what a data sheet has of writes into such a cache.
+fn slc_program(drive: &FlashParams) -> Nanos {
+    const CLASS: Nanos = Nanos::new(400_000);
+    let dies = u64::from(drive.channels) * u64::from(drive.dies_per_channel);
+    let at_once = drive.page * u64::from(drive.planes) * dies;
+    drive.write_path.map_or(CLASS, |path| path.time_for(at_once).min(CLASS))
+}
+
+fn slc_cache(fields: Fields<'_>, drive: &FlashParams) -> SlcParams {
     let params = SlcParams {
         size: fields.need("size"),
-        program_page: needed_time(&fields, "program_page"),
-        read_page: fields.says("read_page").then(|| needed_time(&fields, "read_page")),
+        program_page: time(&fields, "program_page", slc_program(drive)),
+        read_page: possible_time(&fields, "read_page"),
         fold_after: time(&fields, "fold_after", Nanos::ZERO),
     };
-    fields.check(&["size"], params.size <= capacity, "it holds at most what the drive does");
+    fields.check(&["size"], params.size <= drive.capacity, "it holds at most what the drive does");
     fields.finish();
     params
 }

@@ -79,11 +79,15 @@ pub(super) fn of_flash(draft: Draft, first: &Use, point: &Point) -> Draft {
 
 fn of_controller(draft: Draft, first: &Use, point: &Point) -> Draft {
     let rate: f64 = point.workloads.iter().filter_map(|one| one.total()).map(|all| all.ops_per_s.value).sum();
-    let is_read = point.workloads.iter().all(|one| one.spec.mix.reads == Share::ALL);
-    let what = if is_read { "reads" } else { "requests" };
+    let all = |share| point.workloads.iter().all(|one| one.spec.mix.reads == share);
+    let (what, key) = match () {
+        () if all(Share::ALL) => ("reads", "`command_gap`"),
+        () if all(Share::NONE) => ("writes", "`write_gap`"),
+        () => ("requests", "`command_gap`, `write_gap`"),
+    };
     let own = if first.is_even { "the controllers of the drives" } else { "the drive's controller" };
     draft
-        .sentence(&format!(" {}/s {what} are all that {own} can take (`command_gap`).", OpsPerSecond::new(rate)))
+        .sentence(&format!(" {}/s {what} are all that {own} can take ({key}).", OpsPerSecond::new(rate)))
         .remedy(format!(
             "Use larger requests where bytes count: {own} can take no more commands a second, whatever their size. Else use a \
              faster drive, or more of them."

@@ -55,8 +55,12 @@ pub struct FlashParams {
     pub channel: BytesPerSecond,
     /// The controller's time for a command: added to its response, no limit to how many run at once.
     pub command: Nanos,
+    /// The same for a write, which its memory answers.
+    pub write_command: Nanos,
     /// The controller's time between commands: one over its largest command rate.
     pub command_gap: Nanos,
+    /// The same of a write, one over the largest rate of writes.
+    pub write_gap: Nanos,
     /// The host interface, each direction.
     pub link: BytesPerSecond,
     /// What each command holds the host interface beyond its bytes.
@@ -65,6 +69,12 @@ pub struct FlashParams {
     pub write_buffer: Bytes,
     /// Whether a flush may leave data in the write buffer (power-loss protection).
     pub protected: bool,
+    /// How long the firmware takes for a flush of what its buffer would lose, at the least: what is held, the map of where it
+    /// lies, and whatever else it writes. `None`: as long as what is held is programmed for.
+    pub flush: Option<Nanos>,
+    /// The same of a write that is forced to the flash (force unit access, FUA), beyond what it takes else: zero where the drive
+    /// answers it as any other. `None`: as a flush.
+    pub fua: Option<Nanos>,
     /// Whether a flush and other commands wait for each other: over Serial ATA it is no queued command.
     pub flushes_alone: bool,
     /// How writes find a place.

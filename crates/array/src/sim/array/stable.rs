@@ -74,12 +74,24 @@ impl Array {
         }
     }
 
+    /// Has the members put a write on their media that the host has forced there, and answers.
+    fn force_members(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
+        let set = self.volumes[traffic.requests[place].lun].range.set;
+        let spec = Self::operation(traffic, place, set, ready);
+        if !self.params.flush_members || !self.back.force(&mut traffic.time, spec) {
+            traffic.respond(place, ready);
+        }
+    }
+
     /// A step of a write has ended. Whether it was the last: [`Array::deliver`] is next.
     pub(super) fn next_step(&mut self, traffic: &mut Traffic, place: u32, ended: Doing) -> bool {
         let now = traffic.time.now();
         traffic.requests[place].doing = Doing::Asked;
         match (ended, self.params.journal) {
             (Doing::Filling, _) => self.filled(traffic, place),
+            (Doing::Stable, None) if traffic.requests[place].durable => {
+                self.force_members(traffic, place, now)
+            }
             (Doing::Stable, None) => self.flush_members(traffic, place, now),
             (Doing::Stable, Some(JournalParams { force: Some(force), .. })) => {
                 self.force_log(traffic, place, force);

@@ -421,10 +421,25 @@ impl BackEnd {
 
     /// Has every member of a set that works write what its own cache holds. `false`: none is left to ask.
     pub fn flush(&mut self, time: &mut Timeline, spec: OperationSpec) -> bool {
-        self.planning.commands.clear();
-        let working = self.sets[spec.set as usize].working();
-        self.planning.commands.extend(working.map(|disk| MemberCommand { disk, first: 0, sectors: 0 }));
+        self.ask_working(spec.set);
         self.flush_those(time, spec)
+    }
+
+    /// Has them do so for a write that the host has forced to the media.
+    pub fn force(&mut self, time: &mut Timeline, spec: OperationSpec) -> bool {
+        self.ask_working(spec.set);
+        let forced = |device: &mut Device, at: Instant, _: MemberCommand| {
+            let end = device.force(at, spec.class);
+            (end, AtDisk::Flushed(end))
+        };
+        self.instruct(time, spec, forced)
+    }
+
+    /// Puts down a command without data for each member of a set that works.
+    fn ask_working(&mut self, set: u32) {
+        self.planning.commands.clear();
+        let working = self.sets[set as usize].working();
+        self.planning.commands.extend(working.map(|disk| MemberCommand { disk, first: 0, sectors: 0 }));
     }
 
     /// Has one disk of a set do so.

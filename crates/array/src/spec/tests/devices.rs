@@ -57,10 +57,16 @@ fn a_flash_drive_begins_steady_or_fresh_and_may_write_one_bit_a_cell() {
     let slc = cached.slc_cache.unwrap();
     assert_eq!((slc.size.get(), slc.program_page.get(), slc.fold_after.get()), (3_000_000_000, 400_000, 0));
     assert!(cached.remembers());
+    let derived = |path: &str| {
+        let text = format!("write_path = \"{path}\"\n[devices.with.slc_cache]\nsize = \"3GB\"\n");
+        drive(&text).unwrap().slc_cache.unwrap().program_page.get()
+    };
+    // Eight channels of eight dies program a page of 16 KiB each.
+    assert_eq!(derived("6000MB/s"), 174_763, "all of them together take in what the controller moves");
+    assert_eq!(derived("500MB/s"), 400_000, "no more than the class of one bit a cell takes");
     for (wrong, told) in [
         ("state = \"new\"\n", "fob"),
         ("collection = \"lru\"\n", "fifo"),
-        ("[devices.with.slc_cache]\nsize = \"3GB\"\n", "program_page"),
         (
             "[devices.with.slc_cache]\nsize = \"3TB\"\nprogram_page = \"0.4ms\"\n",
             "at most what the drive does",

@@ -444,7 +444,8 @@ fn durability(load: &Load) -> String {
         OpenSync::Sync => "sync = \"sync\"\n",
     };
     let flush = if load.durability.flush == FlushKind::Fsync { "flush = \"fsync\"\n" } else { "" };
-    let every = load.durability.every.map_or(String::new(), |every| format!("flush_every = {every}\n{flush}"));
+    let every =
+        load.durability.every.map_or(String::new(), |every| format!("flush_every = {every}\n{flush}"));
     format!("{open}{every}")
 }
 

@@ -1,6 +1,6 @@
 //! Flushes: what the drive holds is put on the flash, and who waits for that.
 
-use units::Instant;
+use units::{Instant, Nanos};
 
 use super::FlashDrive;
 use crate::backlog::Backlog;
@@ -14,6 +14,27 @@ pub(super) struct Turns {
     /// Flushes that nothing runs beside, until the last of them has ended, and when that begins.
     pub(super) alone: Backlog,
     last_begins: Instant,
+}
+
+/// What the firmware does beside programs so that data outlast a loss of power.
+///
+/// Data first and then the map of where they lie: the next begins with its data while the map of the one before is written, so
+/// that two are under way at a time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Firmware {
+    stages: Backlog,
+    /// Whether anything was written since the flush that came last.
+    pub(super) is_behind: bool,
+    /// When what that flush made to last did.
+    lasts_from: Instant,
+}
+
+impl Firmware {
+    /// When something that begins at `from` and takes `time` alone has ended.
+    fn book(&mut self, from: Instant, time: Nanos) -> Instant {
+        let stage = Nanos::new(time.get() / 2);
+        self.stages.book(from, from, stage) + time.saturating_sub(stage)
+    }
 }
 
 impl FlashDrive {
@@ -39,8 +60,7 @@ impl FlashDrive {
             now
         };
         self.turns.last_begins = from;
-        let stable = if self.params.protected { from } else { self.program_rest(from) };
-        let end = stable + self.params.command;
+        let end = self.make_stable(from) + self.params.command;
         if self.params.flushes_alone {
             self.turns.alone.book(from, from, end - from);
         }
@@ -48,9 +68,34 @@ impl FlashDrive {
         end
     }
 
+    /// When all that the drive holds at `from` outlasts a loss of power.
+    fn make_stable(&mut self, from: Instant) -> Instant {
+        if self.params.protected {
+            return from;
+        }
+        let programmed = self.program_rest(from);
+        if let Some(time) = self.params.flush.filter(|_| self.firmware.is_behind) {
+            self.firmware.lasts_from = self.firmware.book(from, time);
+        }
+        self.firmware.is_behind = false;
+        programmed.max(self.firmware.lasts_from)
+    }
+
+    /// When the write that came last, answered by `now`, is on the flash, as one that is forced there (FUA).
+    pub fn force(&mut self, now: Instant, class: Class) -> Instant {
+        let Some(time) = self.params.fua.filter(|_| !self.params.protected) else {
+            return self.flush(now, class);
+        };
+        self.class = class;
+        let end = if time.is_zero() { now } else { self.firmware.book(now, time) };
+        self.meter.visit(now, now, now, end, class);
+        end
+    }
+
     /// When the flush that has yet to begin has ended, which is for what was written by `now` as well.
     fn share_flush(&mut self, now: Instant, class: Class) -> Instant {
         let stable = if self.params.protected { now } else { self.program_rest(self.turns.last_begins) };
+        self.firmware.is_behind = false;
         let before = self.turns.alone.until();
         let end = before.max(stable + self.params.command);
         self.turns.alone.book(before, before, end - before);

@@ -24,7 +24,7 @@ use crate::device::{Command, Inner};
 use crate::meter::{Class, Meter};
 use ahead::Ahead;
 use die::Die;
-use flushes::Turns;
+use flushes::{Firmware, Turns};
 use streams::Streams;
 use translation::{RUN, State};
 
@@ -59,6 +59,7 @@ pub struct FlashDrive {
     reads: Streams<8>,
     ahead: Ahead,
     turns: Turns,
+    firmware: Firmware,
     gathered: u64,
     /// Whether the last of the gathered bytes went on where others ended.
     gathers_stream: bool,
@@ -95,6 +96,7 @@ impl FlashDrive {
             reads: Streams::default(),
             ahead: Ahead::new(params.read_ahead.get().div_ceil(page), params.capacity.get() / page),
             turns: Turns::default(),
+            firmware: Firmware::default(),
             gathered: 0,
             gathers_stream: false,
             worked_before: [Inner::default(); inner::KINDS],
@@ -126,8 +128,8 @@ impl FlashDrive {
     pub fn submit_behind(&mut self, now: Instant, command: Command, flow: Nanos) -> Instant {
         let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
         let from = self.takes_from(now);
-        let begun =
-            self.processor.book(from, from, self.params.command_gap).max(command.ready) + self.params.command;
+        let [time, gap] = self.of_controller(command.write);
+        let begun = self.processor.book(from, from, gap).max(command.ready) + time;
         self.class = command.class;
         if self.slc.is_some() {
             self.fold(now);
@@ -168,7 +170,14 @@ impl FlashDrive {
                 read.unwrap_or(Nanos::ZERO) + Nanos::new(page)
             }
         };
-        self.params.command + flash + interface
+        let [time, _] = self.of_controller(command.write);
+        time + flash + interface
+    }
+
+    /// The controller's time for a write or a read, and between two of them.
+    fn of_controller(&self, write: bool) -> [Nanos; 2] {
+        let FlashParams { command, write_command, command_gap, write_gap, .. } = self.params;
+        if write { [write_command, write_gap] } else { [command, command_gap] }
     }
 
     /// What its buffer holds at `now` that is not on the flash.

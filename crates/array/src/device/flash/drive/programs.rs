@@ -30,6 +30,7 @@ impl FlashDrive {
         self.gathers_stream = sequential;
         self.map(offset, bytes.get(), sequential, rewritten);
         self.slc.iter_mut().for_each(|slc| slc.written(offset));
+        self.firmware.is_behind = true;
         let mut programmed = room;
         while self.gathered >= self.program_unit.get() || !buffered && self.gathered > 0 {
             let unit = self.gathered.min(self.program_unit.get());

@@ -24,6 +24,7 @@ fn mixed(params: &FlashParams) -> f64 {
 fn reads_and_writes_share_one_controller() {
     let params = FlashParams {
         command_gap: Nanos::from_micros(2),
+        write_gap: Nanos::from_micros(2),
         write_path: Some(BytesPerSecond::new(1.6e9)),
         over_provisioning: 0.4,
         program_page: Nanos::from_micros(100),

@@ -19,7 +19,9 @@ pub(super) fn small() -> FlashParams {
         erase_block: Nanos::from_millis(1),
         channel: BytesPerSecond::new(2.048e9),
         command: Nanos::from_micros(5),
+        write_command: Nanos::from_micros(5),
         command_gap: Nanos::from_micros(1),
+        write_gap: Nanos::from_micros(1),
         link: BytesPerSecond::new(4.096e9),
         link_command: Nanos::new(300),
         write_buffer: Bytes::KIB * 128,
@@ -160,7 +162,8 @@ fn what_was_written_last_on_a_fresh_drive_is_read_as_one_bit_a_cell_is_as_far_as
         let mut drive = FlashDrive::new(params, 1);
         let second = drive.submit(Instant::from_nanos(1), command(gib << 21, 8, false));
         // All else that the test laid out lies above it, and is read right behind, so that nothing is moved in idle time.
-        let last = (gib + 1..gib + 12).fold(second, |now, gib| drive.submit(now, command(gib << 21, 8, false)));
+        let last =
+            (gib + 1..gib + 12).fold(second, |now, gib| drive.submit(now, command(gib << 21, 8, false)));
         let again = drive.submit(last, command(gib << 21, 8, false));
         let highest = drive.submit(again, command((gib + 11) << 21, 8, false));
         [second.nanos() - 1, again.nanos() - last.nanos(), highest.nanos() - again.nanos()]

@@ -108,3 +108,36 @@ fn over_serial_ata_who_asks_for_a_flush_while_another_is_under_way_shares_the_ne
     assert_eq!(ends, [14, 28, 28, 28, 28, 28], "the first alone, the others together");
     assert_eq!(flush(&mut drive, at(20)), 22, "one more, behind that which has begun");
 }
+
+#[test]
+fn a_flush_takes_the_time_of_the_firmware_once_something_was_written_and_two_overlap_by_half() {
+    let flush = Some(Nanos::from_millis(2));
+    let mut drive = FlashDrive::new(&FlashParams { protected: false, flush, ..nvme() }, 1);
+    let at = |now: u64| Instant::from_nanos(now);
+    let command_ns = nvme().command.get();
+    assert_eq!(drive.flush(at(0), Class::HostWrite), at(command_ns), "nothing was written");
+    let write = drive.submit(at(0), command(0, 8, true));
+    let first = drive.flush(write, Class::HostWrite);
+    assert_eq!(first.nanos() - write.nanos(), 2_000_000 + command_ns);
+    assert_eq!(drive.flush(first, Class::HostWrite).nanos(), first.nanos() + command_ns);
+    // Two of which each has data of its own: the second begins when the first is at its map.
+    let ends = [0, 1].map(|number| {
+        let write = drive.submit(first, command(1000 * (number + 1), 8, true));
+        drive.flush(write, Class::HostWrite).nanos()
+    });
+    assert!((990_000..1_010_000).contains(&(ends[1] - ends[0])), "{ends:?}");
+}
+
+#[test]
+fn a_forced_write_takes_its_own_time_or_none_where_the_drive_answers_it_as_any_other() {
+    let ended_after = |fua: Option<Nanos>, protected: bool| {
+        let flush = Some(Nanos::from_millis(2));
+        let mut drive = FlashDrive::new(&FlashParams { protected, flush, fua, ..nvme() }, 1);
+        let write = drive.submit(Instant::START, command(0, 8, true));
+        drive.force(write, Class::HostWrite).saturating_since(write)
+    };
+    assert_eq!(ended_after(Some(Nanos::from_millis(5)), false), Nanos::from_millis(5));
+    assert_eq!(ended_after(Some(Nanos::ZERO), false), Nanos::ZERO);
+    assert_eq!(ended_after(None, false), Nanos::from_millis(2) + nvme().command, "as a flush");
+    assert_eq!(ended_after(Some(Nanos::from_millis(5)), true), nvme().command, "nothing can be lost");
+}

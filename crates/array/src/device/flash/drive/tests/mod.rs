@@ -31,11 +31,15 @@ fn nvme() -> FlashParams {
         suspend: None,
         channel: BytesPerSecond::new(1.2e9),
         command: Nanos::from_micros(14),
+        write_command: Nanos::from_micros(14),
         command_gap: Nanos::new(700),
+        write_gap: Nanos::new(700),
         link: BytesPerSecond::new(6.9e9),
         link_command: Nanos::ZERO,
         write_buffer: Bytes::MIB * 4,
         protected: true,
+        flush: None,
+        fua: None,
         flushes_alone: false,
         translation: Translation::Steady,
         victims: Victims::Greedy,
@@ -141,7 +145,9 @@ fn a_buffer_takes_a_burst_at_the_rate_of_the_interface_until_it_is_full() {
         link: BytesPerSecond::new(4e9),
         write_buffer: Bytes::MIB * 64,
         command: Nanos::ZERO,
+        write_command: Nanos::ZERO,
         command_gap: Nanos::ZERO,
+        write_gap: Nanos::ZERO,
         ..nvme()
     };
     let flash = 64.0 * 16_384.0 / 400e-6;
