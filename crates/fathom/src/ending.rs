@@ -28,6 +28,7 @@ impl Ending {
     pub fn say(&self) {
         if self.code != 0 {
             let Ending { code, reason } = self;
+            debug_assert!(!reason.is_empty(), "an end that is no success has a reason");
             terminal::say_sentence(&format!("fathom: exit {code}: {reason}{}", remedy(reason)));
         }
     }

@@ -65,6 +65,7 @@ fn test(command: &Command, context: &Context) -> Result<Ending, Failure> {
         })?);
     }
     let mut ending = Ending::done();
+    debug_assert!(command.runs != Some(0), "a test runs once at least");
     for run in 0..command.runs.unwrap_or(1) {
         let job = command.job(&Machine {
             is_array,

@@ -101,6 +101,7 @@ fn nothing(command: &Command, transfer: Transfer, found: TargetInfo) -> Result<E
 /// dd has read one block more when it notices, and does not count a block that was written in part.
 fn out_of_space(copied: Copied, transfer: Transfer) -> Copied {
     assert!(transfer.runs_out, "what fits is written");
+    debug_assert!(copied.bytes <= transfer.total, "no more was written than fits");
     Copied { blocks_in: (transfer.full() + 1, 0), blocks_out: (transfer.full(), 0), ..copied }
 }
 
@@ -163,6 +164,10 @@ impl Words<'_> {
         }
         let seconds = elapsed_ns / 1_000_000_000;
         if self.command.status == Status::Progress && seconds > self.seconds {
+            debug_assert!(
+                self.width == 0 || self.seconds > 0,
+                "a line of progress that stands was of some second"
+            );
             self.seconds = seconds;
             let line = copied.progress(generation);
             terminal::say_exactly(&format!("\r{line:width$}", width = self.width));

@@ -97,6 +97,10 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
     // The files stay, as fio's do, so that the next job finds them laid out.
     let stay = !command.removes_files();
     let plain = sizes.map(|sizes| plain_files(&sizes, stay));
+    debug_assert!(
+        plain.as_ref().is_none_or(|files| files.len() == command.translated().targets.len()),
+        "each target that is a file has a size"
+    );
     let scratch = Scratch {
         keep: stay && plain.is_none(),
         plain: plain.unwrap_or_default(),
@@ -242,6 +246,7 @@ fn look_for(
 ) -> Result<Recorded, Failure> {
     let load = load_of(session.plan(), None).map_err(Failure::Usage)?;
     let budget = load.workloads().iter().filter_map(|workload| workload.stop.run).max();
+    debug_assert!(!load.workloads().is_empty(), "a search has a load");
     let search = SearchOptions { budget, ..SearchOptions::of(vec![slo]) };
     let depths = DepthOptions { window: window.unwrap_or_else(|| window_of(budget)), goes_on };
     let mut progress = Progress::new(display);

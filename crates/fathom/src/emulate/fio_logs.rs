@@ -58,6 +58,7 @@ impl Open {
         which: impl Fn(&RequestLog) -> bool,
         mut act: impl FnMut(&mut RequestLog, &mut String),
     ) {
+        debug_assert!(self.loads > 0, "requests are of a load that has begun");
         let load = self.loads.saturating_sub(1);
         for index in 0..self.logs.len() {
             if self.logs[index].load != load || !which(&self.logs[index]) {

@@ -96,6 +96,7 @@ impl Listener for Programs {
     fn begin(&mut self, _: &Load, _: &[Vec<String>], _: Instant) {
         let asked = self.asked.clone();
         self.with(|open| {
+            debug_assert!(open.running.is_empty(), "programs of one load end before those of the next begin");
             for execution in asked.beside.iter().filter(|execution| execution.load == open.loads) {
                 match Running::start(&execution.command) {
                     Ok(running) => open.running.push((running, Duration::from_secs(execution.grace_s))),

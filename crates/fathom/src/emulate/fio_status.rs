@@ -26,6 +26,7 @@ impl<'a> Status<'a> {
     /// Those that `command` asks for of `run`, which begins; `None` where it asks for none.
     pub fn of(command: &'a Command, run: &Run) -> Option<Status<'a>> {
         let every = Nanos::new(command.wanted.status_every_ns?);
+        assert!(!every.is_zero(), "reports have time between them");
         let clock = Clock::start();
         let due = clock.now() + every;
         Some(Status { command, every, clock, due, run: run.clone(), kept: String::new(), lost: Ok(()) })
@@ -41,6 +42,7 @@ impl<'a> Status<'a> {
                 while self.due <= now {
                     self.due += self.every;
                 }
+                debug_assert!(self.due > now, "the next report is due after this one");
                 self.report(so_far());
             }
             _ => {}

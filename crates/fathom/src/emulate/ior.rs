@@ -148,6 +148,7 @@ impl MemoryHog {
         assert!(processes > 0, "this process is one of them");
         let own = narrow::<usize>(bytes / processes);
         held.try_reserve_exact(own).map_err(|error| usage(format!("-M: {own} bytes of memory: {error}")))?;
+        debug_assert!(held.capacity() >= own, "memory that is held was reserved");
         held.resize(own, 1);
         Ok(MemoryHog(Some(held)))
     }
@@ -168,6 +169,7 @@ impl Repetitions {
     /// Whether the phase of that name is carried out, so long after the first began. A repetition that has begun is done.
     fn go_on(&mut self, name: &str, since: units::Nanos) -> bool {
         let number = Job::repetition(name).unwrap_or(self.present);
+        debug_assert!(number >= self.present, "repetitions come in order");
         if number > self.present {
             self.present = number;
             self.has_ended |= self.within.is_some_and(|within| since >= within);
@@ -231,6 +233,7 @@ fn job(command: &Command) -> Result<Job, Failure> {
             }
             let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
             let looks = look_all("ior", &names)?;
+            assert_eq!(looks.len(), files.len(), "each file of the tasks was looked at");
             let absent = looks.iter().zip(&files).find(|(look, _)| look.kind == LookKind::NewFile);
             if let Some((_, DataFile { path, bytes })) = absent.filter(|_| !command.writes) {
                 return Err(usage(format!(
@@ -268,6 +271,7 @@ fn of_others(command: &Command, job: &Job, rank: usize, ranks: u32) -> Vec<usize
     assert!(tasks > 0, "a file is that of a task");
     let own = Rank::new(narrow(rank), ranks, false).share(tasks);
     let is_own = |number: &usize| own.contains(&narrow(number % narrow::<usize>(tasks)));
+    debug_assert_eq!(job.files.len() % narrow::<usize>(tasks), 0, "each task has a file of each repetition");
     (0..job.files.len()).filter(|number| !is_own(number)).collect()
 }
 
@@ -322,6 +326,10 @@ impl Paper {
     }
 
     fn add(&mut self, row: Row, point: &record::Point) -> Result<(), Failure> {
+        debug_assert!(
+            self.rows.last().is_none_or(|before| before.iteration <= row.iteration),
+            "rows come in the order of repetitions"
+        );
         self.rows.push(row);
         if let Some(seconds) = self.sheet.asked.outlier_s.filter(|_| self.summary == Summary::Text) {
             self.put(&formats::ior::outliers(point, &row, seconds, &self.sheet.hostname))?;

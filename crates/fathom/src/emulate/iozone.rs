@@ -170,6 +170,7 @@ impl Words<'_> {
             None => self.sums.push((test, vec![sum])),
         }
         let children = narrow::<u32>(result.children.len());
+        debug_assert!(children > 0, "a throughput is that of children");
         let heading = match self.children.replace(children) == Some(children) {
             true => String::new(),
             false => format!("\n{}", self.command.throughput_heading(children)),

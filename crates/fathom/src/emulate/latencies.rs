@@ -78,6 +78,7 @@ impl Listener for Latencies {
         self.with(|open| {
             let Some((from, before)) = open.began.take() else { return };
             let spent = if open.is_real { process_cpu().since(before) } else { CpuTime::default() };
+            debug_assert!(from <= at, "a pass ends after its beginning");
             let (system, user) = (spent.system.as_secs_f64(), spent.user.as_secs_f64());
             open.add(&iozone::latency_times(system, user, at.saturating_since(from).as_secs_f64()));
         });

@@ -68,6 +68,11 @@ impl LogFiles {
                 self.files.len() - 1
             }
         };
+        debug_assert_eq!(
+            self.files.iter().filter(|(known, _)| known == name).count(),
+            1,
+            "two writers of one file would lose each other's lines"
+        );
         self.files[index].1.write_all(bytes)
     }
 }

@@ -39,6 +39,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     print(&sheet.heading(&now()))?;
     let mut courses: Vec<(u32, Tally)> =
         command.courses.iter().map(|tasks| (*tasks, Tally::default())).collect();
+    assert!(!courses.is_empty(), "a test has a course of some number of tasks");
     let mut phases = Phases { command: &command, wrong: None };
     let status_file = command.status_file.as_deref().filter(|_| command.stonewall.is_some());
     let mut under_way = String::new();
@@ -126,6 +127,7 @@ impl Phases<'_> {
 
     fn run(&mut self, command: Option<&str>, tasks: u32) {
         let Some(command) = command else { return };
+        debug_assert!(tasks > 0, "a phase is one of tasks");
         let failed = std::thread::scope(|scope| {
             let running: Vec<_> =
                 (0..tasks).map(|_| scope.spawn(|| host::command::run(command, &[]))).collect();

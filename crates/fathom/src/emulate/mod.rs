@@ -224,6 +224,7 @@ fn split_consents(words: &[String]) -> (Vec<String>, Vec<String>) {
 /// The whole command line, as a shell reads it.
 fn command(consents: &[String], tool: &str, words: &[String]) -> String {
     let consents = consents.iter().map(|name| format!("--destroy={name}"));
+    debug_assert!(find(tool).is_some(), "a command line is one of a tool that is there");
     let all = ["fathom".into(), "as".into()].into_iter().chain(consents).chain([tool.to_owned()]);
     all.chain(words.iter().cloned()).map(|word| report::shell_word(&word)).collect::<Vec<_>>().join(" ")
 }
@@ -280,6 +281,7 @@ impl Context<'_> {
 
     /// The plan of `order`, as it would be carried out. Notes go to stderr.
     pub fn plan(&self, tool: &str, order: &TranslatedJob) -> Result<Planned, Failure> {
+        debug_assert!(!order.plan.is_empty(), "a call that measures has a plan");
         for note in &order.notes {
             terminal::say(&format!("{tool}: {note}"));
         }

@@ -37,6 +37,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         command.shape = Shape::named(&version).ok_or_else(unknown)?;
     }
     let luns = listed(&command)?;
+    assert!(!luns.is_empty(), "what lists no LUN was refused");
     let grid = command.grid(narrow::<u32>(luns.len()))?;
     let order = command.translate(&luns, &grid, context.seed())?;
     let files = Files::named(&command);
@@ -186,6 +187,10 @@ impl Files {
             histograms(figures),
             format!("ORION TRACE {}\n\n{}", run.id, trace(&run.points)),
         ];
+        debug_assert!(
+            texts.iter().all(|text| BEGINNINGS.iter().any(|words| text.starts_with(words))),
+            "what is written is known as Orion's by the next test"
+        );
         for (name, text) in NAMES.iter().zip(texts) {
             output::write_whole(self.path(name).as_ref(), &text)?;
         }

@@ -81,6 +81,7 @@ fn files_below(directory: &str) -> io::Result<Vec<String>> {
             }
         }
     }
+    debug_assert!(found.len() <= MOST_FILES, "more files are an error");
     found.sort_unstable();
     Ok(found)
 }

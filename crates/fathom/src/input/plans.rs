@@ -169,5 +169,6 @@ pub fn converted(file: &str, from: Option<&str>) -> Result<String, Failure> {
     let shown = |target: &String| target.replace(char::is_control, "?");
     let targets: String = order.targets.iter().map(|target| format!(" --on '{}'", shown(target))).collect();
     let head = if targets.is_empty() { String::new() } else { format!("# Targets:{targets}\n\n") };
+    debug_assert!(head.lines().count() <= 2, "targets stand in one line, which is a comment");
     Ok(head + &order.plan)
 }

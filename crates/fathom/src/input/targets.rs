@@ -43,6 +43,7 @@ pub fn look_all(tool: &'static str, names: &[&str]) -> Result<Vec<Look>, Failure
                 format!("{first} is named {wants} times and has {has} LUNs; `?luns={wants}` gives it more");
             return Err(usage(what));
         }
+        debug_assert!(sizes.len() >= wants, "each name has a LUN of its own");
         let of_lun = |size| Look { kind: LookKind::Device, size, direct_unit: None, remote: false };
         return Ok(sizes.into_iter().take(wants).map(of_lun).collect());
     }

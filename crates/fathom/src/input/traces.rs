@@ -18,6 +18,9 @@ const PIECE_LINES: u64 = 4096;
 /// Read at a time.
 const BUFFER: usize = 1 << 20;
 
+const _: () =
+    assert!(MARK < LONGEST_LINE && LONGEST_LINE <= BUFFER as u64, "a buffer holds any line and any mark");
+
 /// Reads every trace of the plan, each file once.
 pub fn attach(plan: &mut Plan) -> Result<(), Failure> {
     plan.attach(read)
@@ -104,6 +107,10 @@ fn pieces(
         if head.is_empty() {
             return Ok(());
         }
+        debug_assert!(
+            head.len() as u64 <= BUFFER as u64 + MARK,
+            "a piece is no longer than the buffer and what was looked at"
+        );
         take(head)?;
         head.clear();
     }
@@ -129,5 +136,6 @@ fn of_processors(path: &str) -> Option<Vec<String>> {
     };
     let mut numbers: Vec<String> = entries.filter_map(|entry| number_of(&entry)).collect();
     numbers.sort_by_key(|number| (number.len(), number.clone()));
+    debug_assert!(numbers.iter().all(|number| is_number(number)), "a file of a processor ends in its number");
     (!numbers.is_empty()).then(|| numbers.iter().map(|number| format!("{base}.{number}")).collect())
 }

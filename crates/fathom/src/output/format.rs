@@ -82,9 +82,9 @@ const OWN: [Own; 5] = [
 ];
 
 impl Format {
-    /// The entry of one of Fathom's own; the first of them for a tool's, which has its own.
+    /// The entry of one of Fathom's own.
     fn own(self) -> &'static Own {
-        OWN.iter().find(|own| own.0 == self).unwrap_or(&OWN[0])
+        OWN.iter().find(|own| own.0 == self).expect("each format that is no tool's is one of Fathom's own")
     }
 
     /// As `--format` names it.

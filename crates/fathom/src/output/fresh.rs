@@ -54,16 +54,17 @@ impl Fresh {
     }
 
     fn become_whole(mut self, path: &Path, contents: &[u8]) -> io::Result<()> {
-        if let Some(file) = &mut self.file {
-            file.write_all(contents)?;
-        }
+        self.own().write_all(contents)?;
         self.take_the_place_of(path)
     }
 
+    /// The file until it has taken its place.
+    fn own(&mut self) -> &mut File {
+        self.file.as_mut().expect("a fresh file takes its place once, and is written before")
+    }
+
     fn take_the_place_of(mut self, path: &Path) -> io::Result<()> {
-        if let Some(file) = &self.file {
-            file.sync_all()?;
-        }
+        self.own().sync_all()?;
         fs::rename(&self.path, path)?;
         self.file = None;
         Ok(())
@@ -94,8 +95,8 @@ impl Growing {
             return Ok(Growing { path: path.into(), kind: Kind::Itself(file) });
         }
         let mut fresh = Fresh::beside(path)?;
-        if let (true, true, Some(file)) = (keeps, found.is_ok(), &mut fresh.file) {
-            io::copy(&mut File::open(path)?, file)?;
+        if keeps && found.is_ok() {
+            io::copy(&mut File::open(path)?, fresh.own())?;
         }
         Ok(Growing { path: path.into(), kind: Kind::Fresh(fresh) })
     }
@@ -112,8 +113,8 @@ impl Growing {
 impl Write for Growing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.kind {
-            Kind::Fresh(Fresh { file: Some(file), .. }) | Kind::Itself(file) => file.write(bytes),
-            Kind::Fresh(_) => Err(io::ErrorKind::BrokenPipe.into()),
+            Kind::Fresh(fresh) => fresh.own().write(bytes),
+            Kind::Itself(file) => file.write(bytes),
         }
     }
 

@@ -32,6 +32,7 @@ fn unprinted(source: io::Error) -> Failure {
 pub fn json(value: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value);
     let text = text.map_err(Failure::system("writing JSON"))?;
+    debug_assert!(!text.ends_with('\n'), "a document ends with one line break");
     Ok(text + "\n")
 }
 

@@ -50,6 +50,7 @@ pub fn foreseen(plan: &Plan, options: &RealOptions, summary: Summary<'_>) -> Res
             barred = barred.or((!own.is_empty()).then(|| own.join("; ")));
         }
     }
+    debug_assert!(barred.is_none() || refused.is_some(), "what is barred is refused");
     if refused.is_none() {
         text += &scratch_words(plan, options)?;
     }

@@ -35,6 +35,10 @@ pub enum Side {
 /// Divides the process in two. Call while it has one thread. Where the system allows no second process, the only one
 /// measures.
 pub fn divide(store: &Store) -> Side {
+    debug_assert!(
+        std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count) == 1,
+        "a process is divided while it has one thread"
+    );
     let (parent, modes) = (std::process::id(), Modes::now());
     if signals::begin_to_guard().is_err() {
         return Side::Measures(None);
@@ -115,6 +119,7 @@ fn stop_after(child: Pid, clock: &Clock) {
 /// Sends the child each signal that came since the last call; `passed_on` is how many of each it has got.
 fn pass_on<const N: usize>(child: Pid, passed_on: &mut [u32; N]) {
     for ((signal, count), passed) in signals::counts().into_iter().zip(passed_on) {
+        debug_assert!(*passed <= count, "no signal is passed on before it comes");
         for _ in *passed..count {
             if let Some(signal) = Signal::from_named_raw(signal) {
                 // It may have ended just now.

@@ -87,6 +87,7 @@ impl Listener for Iologs {
 
     fn begin(&mut self, load: &Load, files: &[Vec<String>], at: Instant) {
         self.open.clear();
+        assert_eq!(load.workloads.len(), files.len(), "each workload of a load has its files");
         for (workload, files) in load.workloads.iter().zip(files) {
             let opened = workload.iolog.as_ref().map(|path| open(path, workload, files, at));
             self.open.push(opened.transpose().unwrap_or_else(|what| {
@@ -101,6 +102,7 @@ impl Listener for Iologs {
     }
 
     fn hear(&mut self, workload: usize, requests: &[Logged]) {
+        debug_assert!(workload < self.open.len(), "requests are heard of a load that has begun");
         let Some(log) = self.open.get(workload).and_then(Option::as_ref) else { return };
         let mut text = String::new();
         log.lines.lines(requests, &mut text);

@@ -163,6 +163,7 @@ impl Now {
     fn rest(&mut self) {
         self.before = [self.before, std::mem::take(&mut self.progress)].into_iter().sum();
         self.before.in_flight = 0;
+        debug_assert_eq!(self.progress, Progress::default(), "what has ended is counted once");
         (self.doing, self.responses, self.done) = ("idle", None, None);
     }
 
@@ -214,7 +215,8 @@ impl Now {
             "fathom_sampled" => {
                 self.beside.iter().map(|(series, value)| (label("series", series), *value)).collect()
             }
-            _ => one(self.scrapes as f64),
+            "fathom_scrapes_total" => one(self.scrapes as f64),
+            other => unreachable!("{other} has a value as each metric has"),
         };
         METRICS
             .map(|(name, kind, help)| Metric { name, counts: kind == "counter", help, values: values(name) })

@@ -163,6 +163,7 @@ fn begin(size: usize) -> Result<(), Failure> {
 pub fn files_taken(has_own_files: bool) -> usize {
     let Some(joined) = joined().filter(|_| has_own_files) else { return 0 };
     joined.has_own_files.store(true, Ordering::Relaxed);
+    debug_assert!(joined.rank < joined.size, "a rank is one of those that were started");
     joined.rank * FILES_EACH
 }
 
@@ -203,6 +204,7 @@ pub fn headed(world: Box<dyn World>, plan: &Plan, signals: &Signals) -> Result<B
 
 /// On rank 0: several plans are carried out, each of which [`comes_next`] names before it is opened, or none.
 pub fn heads_several() {
+    debug_assert!(is_first(), "rank 0 heads the others");
     if let Some(joined) = joined() {
         joined.is_settled.store(true, Ordering::Relaxed);
         joined.has_headed.store(true, Ordering::Relaxed);
@@ -211,6 +213,7 @@ pub fn heads_several() {
 
 /// On rank 0: the plan that the other ranks know by that name is opened next.
 pub fn comes_next(what: &str) {
+    debug_assert!(is_first(), "rank 0 says what comes next");
     if let Some(joined) = joined() {
         what.clone_into(&mut joined.next.lock().unwrap_or_else(PoisonError::into_inner));
     }

@@ -164,6 +164,7 @@ impl Recorder {
             return;
         }
         self.grown_at = now;
+        debug_assert!(self.run.ended.is_none(), "no point grows in a record that is closed");
         self.run.points.push(so_far());
         // The next save puts what has become of it in its place.
         let kept = self.kept.clone();
@@ -175,6 +176,7 @@ impl Recorder {
     /// Adds a point and keeps the run so far. A library that fails costs no result: it is asked again after the
     /// next point.
     fn add(&mut self, point: &Point) {
+        debug_assert!(self.run.ended.is_none(), "no point is added to a record that is closed");
         self.run.points.push(point.clone());
         self.keep();
     }
@@ -208,6 +210,7 @@ impl Recorder {
 
     /// Closes the record: the end, findings, and the last save.
     pub fn finish(mut self, complete: bool, ending: Ending) -> Recorded {
+        assert!(self.run.ended.is_none(), "a record is closed once");
         let stored = |Ending { code, reason }| record::Ending { complete, code, reason };
         self.run.ended = Some(now().to_string());
         self.run.display = self.cost.as_ref().map(|cost| cost.read());
@@ -227,6 +230,7 @@ impl Recorder {
             }
         }
         self.run.ending = stored(ending);
+        debug_assert!(!complete || !self.run.ending.reason.is_empty(), "an ending says why");
         let is_refused = self.run.points.is_empty()
             && self.run.search.is_none()
             && self.durable_at.is_none()
@@ -326,6 +330,8 @@ const LOOKS_BACK: u64 = 3;
 /// The caches of target number `number` of `run`, as the newest look of this machine at the same device found them.
 /// A library that cannot be read knows of none.
 fn recalled(library: &Library, run: &Run, number: usize) -> Vec<Cache> {
+    debug_assert!(number < run.targets.len(), "what is recalled is of a target of the run");
+    debug_assert!(run.targets[number].caches.is_empty(), "what a run saw itself is not recalled");
     let target = &run.targets[number];
     let looks = Filter {
         plan: Some(CACHES_PLAN.into()),

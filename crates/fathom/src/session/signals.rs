@@ -213,6 +213,10 @@ pub fn events() -> u32 {
 /// Sets up the bell of this process, and the handlers unless they are.
 fn catch(signals: &[i32]) -> io::Result<()> {
     static CAUGHT: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+    debug_assert!(
+        signals.iter().all(|signal| *signal == SIGCHLD || PASSED.contains(signal)),
+        "what is caught is counted, or only rings"
+    );
     let own = std::process::id().cast_signed();
     if SELF.swap(own, Ordering::Relaxed) != own {
         let (bell, ear) = UnixStream::pair()?;
@@ -291,6 +295,7 @@ impl Hurry {
             return false;
         }
         let first = *self.first.get_or_insert(now);
+        debug_assert!(events >= self.first_ones, "events that have come are not taken back");
         if now.saturating_since(first) < AT_ONCE {
             self.first_ones = events;
         }

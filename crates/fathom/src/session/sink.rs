@@ -96,6 +96,7 @@ static LAST: OnceLock<Mutex<Sender<Last>>> = OnceLock::new();
 
 /// Sends what `samples` gives to `endpoints` each second from now on to the end of the process.
 pub(super) fn start(endpoints: &[Endpoint], samples: fn() -> Vec<Metric>) -> Result<(), Failure> {
+    debug_assert!(!endpoints.is_empty(), "figures are sent somewhere");
     let endpoints = endpoints.to_vec();
     let (ask, asked) = channel::<Last>();
     let send = move || {
@@ -168,6 +169,7 @@ impl Endpoint {
                 socket.send_to(part.as_bytes(), to).map_err(|error| error.to_string())?;
                 part.clear();
             }
+            debug_assert!(line.is_none_or(|line| line.ends_with('\n')), "a datagram is of whole lines");
             part.extend(line.map(String::as_str));
         }
         Ok(())
@@ -180,6 +182,7 @@ impl Endpoint {
         stream.set_write_timeout(Some(PATIENCE)).map_err(told)?;
         let Endpoint { host, path, .. } = self;
         let length = body.len();
+        debug_assert!(headers.is_empty() || headers.ends_with("\r\n"), "a header ends its line");
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: fathom\r\nContent-Type: {kind}\r\n{headers}\
              Content-Length: {length}\r\nConnection: close\r\n\r\n"

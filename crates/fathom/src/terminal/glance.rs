@@ -94,6 +94,7 @@ impl Glance {
 
     /// One more second or so.
     pub fn add_rate(&mut self, ops: f64, covers: Nanos) {
+        debug_assert!(ops >= 0.0 && !covers.is_zero(), "a rate is of some time");
         if self.rates.len() == RATES {
             let each = self.rates_cover.get() / RATES as u64;
             self.rates_cover = self.rates_cover.saturating_sub(Nanos::new(each));
@@ -171,6 +172,7 @@ impl Glance {
     /// there is a second for each part.
     pub fn steady(&self) -> Option<Steady> {
         let each = self.rates.len().min(JUDGED) / steady::WINDOW;
+        debug_assert!(each * steady::WINDOW <= self.rates.len(), "equal parts are of rates that were kept");
         let newest = self.rates.iter().skip(self.rates.len() - each * steady::WINDOW).copied();
         let newest: Vec<f64> = newest.collect();
         let parts: Vec<f64> =
@@ -199,6 +201,8 @@ impl Glance {
 
 /// What is left of a title in any case.
 const TITLE_LEAST: usize = 12;
+
+const _: () = assert!(HOSTS > 1, "of many hosts some are shown, and a line says how many more");
 
 /// `text` in at most `width` columns.
 pub fn cut(text: &str, width: usize) -> String {

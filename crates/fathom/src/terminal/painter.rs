@@ -232,6 +232,7 @@ impl Drawing {
                 if !glance.title.is_empty() {
                     // The last column stays free: some terminals break the line there.
                     let line = format!("{spinner} {}", glance.line(width.saturating_sub(3)));
+                    debug_assert!(line.lines().count() == 1, "a line of progress is one line");
                     let hosts = glance.host_lines(width.saturating_sub(1));
                     drop(glance);
                     let lines = [glance::cut(&line, width.saturating_sub(1))].into_iter().chain(hosts);

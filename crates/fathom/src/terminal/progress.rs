@@ -236,6 +236,7 @@ impl Progress {
         let (left, done) = (self.left(running, live, now), done(running, live));
         let ours = now.saturating_since(running.since);
         let times = self.is_virtual.then(|| (live.now.saturating_since(live.started), ours));
+        debug_assert!(live.started <= live.now, "no point is shown before its start");
         let before = self.before.clone().filter(|before| before.doing == live.doing);
         // Rates are those of a second, not since the start; only the first second has none before it.
         let since = before.as_ref().map_or(live.started, |before| before.at);

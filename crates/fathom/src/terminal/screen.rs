@@ -86,6 +86,7 @@ struct Row {
 
 impl Row {
     fn new(rank: usize, label: &str, parts: Vec<String>) -> Row {
+        debug_assert!(!parts.is_empty(), "a row has a part that stays");
         Row { rank, label: label.into(), tone: Tone::Plain, parts }
     }
 
@@ -187,6 +188,7 @@ fn progress(glance: &Glance, look: Look, width: usize) -> Row {
         return Row::line(0, Tone::Plain, format!("{} {}", share.trim_start(), glance.left));
     }
     let full: usize = truncated::<usize>((done.clamp(0.0, 1.0) * room as f64).round());
+    debug_assert!(full <= room, "a bar is no longer than its room");
     let (on, off) = if look.unicode { ("█", "░") } else { ("#", ".") };
     let bar = on.repeat(full) + &off.repeat(room - full);
     Row::line(0, Tone::Done, format!("{bar} {share}  {}", glance.left))
@@ -226,6 +228,7 @@ fn times(virtual_time: Nanos, ours: Nanos) -> Row {
 /// The excursions that SNIA's rule of steady state looks at.
 fn steadiness(glance: &Glance) -> Option<Row> {
     let steady = glance.steady()?;
+    debug_assert!(steady.mean > 0.0, "a share of the mean is of one that is there");
     let of_mean = |value: f64| value / steady.mean * 100.0;
     let verdict = if steady.reached() { "yes" } else { "no" };
     let (range, slope) = (of_mean(steady.range), of_mean(steady.excursion));
@@ -298,6 +301,7 @@ fn draw_rates(glance: &Glance, top: usize, free: usize, look: Look, buffer: &mut
     let gap = usize::from(free > CHART_LEAST + 2);
     let y: u16 = narrow(top + gap);
     buffer.set_stringn(0, y, title, usize::from(width), look.style(Tone::Faint));
+    debug_assert!(gap + 1 < free, "bars have a row below their title");
     let below: u16 = narrow(free - gap - 1);
     let data: Vec<u64> = newest.iter().map(|rate| truncated::<u64>(*rate)).collect();
     let set = if look.unicode { bar::NINE_LEVELS } else { ASCII_BARS };

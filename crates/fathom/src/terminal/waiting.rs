@@ -106,6 +106,7 @@ impl Seen {
         if !changes && self.said.is_some_and(|said| now.saturating_since(said) < PLAIN_EVERY) {
             return None;
         }
+        debug_assert!(silence >= SILENT, "a silence is shown once it is one");
         self.said = Some(now);
         let hint = terminal::ending_hint();
         let seconds = silence.get() / 1_000_000_000;

@@ -96,6 +96,7 @@ pub fn run(run: &RunArgs, arguments: &AgainstArgs, second: &str, store: &Store) 
     let comparison = compared(None, &groups, arguments.margin.get());
     compare::deliver(&comparison, format, &run.outputs, &run.appearance, false)?;
     recorded.iter().for_each(|one| run.say_where(one, store));
+    debug_assert_eq!(comparison.sides.len(), groups.len(), "each side is compared");
     let endings = recorded.map(final_ending);
     match endings.into_iter().find(|ending| ending.code != 0) {
         Some(ending) => Ok(ending),

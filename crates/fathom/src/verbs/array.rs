@@ -56,6 +56,7 @@ pub fn array(verb: &ArrayVerb, store: &Store) -> Result<Ending, Failure> {
 
 fn list() -> Result<String, Failure> {
     let files = files()?;
+    debug_assert!(files.iter().all(|file| !file.part), "a part of arrays is none itself");
     let widest = files.iter().map(|file| file.name.len()).max().unwrap_or(0);
     Ok(files.iter().map(|file| format!("{:widest$}  {}\n", file.name, file.about)).collect())
 }

@@ -80,6 +80,7 @@ fn plan(most: Bytes) -> String {
     );
     for span in spans(most) {
         let fill = span.get() / FILL.get();
+        debug_assert!(fill > 0 && span.get() % FILL.get() == 0, "a span is filled by whole requests");
         // Writing to a text does not fail.
         let _ = write!(
             text,

@@ -134,6 +134,10 @@ fn options_in_full(settings: &mut Vec<Setting>, sides: &[Vec<Run>]) {
         let open = setting.values.iter_mut().zip(sides).filter(|(value, _)| value.is_none());
         open.for_each(|(own, runs)| *own = value(runs, option).or_else(|| Some(culprit::BY_DEFAULT.into())));
     }
+    debug_assert!(
+        settings.iter().all(|one| one.values.len() == sides.len()),
+        "a setting has a value of each side"
+    );
     settings.retain(|one| one.option().is_none() || one.values.windows(2).any(|two| two[0] != two[1]));
 }
 
@@ -215,6 +219,7 @@ fn pivot(arguments: &CompareArgs, key: &str, store: &Store) -> Result<Comparison
     // Those of the same second stay in the order in which they were kept.
     runs.sort_by(|one, other| one.started.cmp(&other.started));
     let mut groups = by(key, &runs);
+    assert!(groups.iter().all(|group| !group.runs.is_empty()), "a group is of runs that have its value");
     // Runs of a campaign come in an order that chance has drawn; its file has an order of levels.
     let place = |group: &Group<'_>| level_place(group.runs[0], key);
     if groups.iter().all(|group| place(group).is_some()) {
@@ -346,6 +351,7 @@ impl<'a> Shelf<'a> {
             key.is_none_or(|key| own.cell.as_ref().is_some_and(|cell| cell.key == *key))
                 && !held.iter().any(|other| is_same_turn(other, own))
         });
+        debug_assert!(held.iter().all(Run::counts), "what is held counts");
         held.reverse();
         lacking.reverse();
         Ok(runs)
@@ -400,6 +406,10 @@ impl<'a> Shelf<'a> {
                 None => groups.push(vec![run]),
             }
         }
+        debug_assert!(
+            groups.iter().map(Vec::len).sum::<usize>() <= most,
+            "no more runs are read than may be"
+        );
         groups.retain(|group| group.len() > 1);
         Ok(groups)
     }
@@ -468,6 +478,10 @@ pub fn judge(comparison: &Comparison, wanted: &[FailOn]) -> Result<Ending, Failu
             Verdict::Better | Verdict::Worse => comparison.is_doubted(row),
             Verdict::Equivalent | Verdict::Offered => false,
         };
+        debug_assert!(
+            comparison.rows.iter().all(|row| (row.side as usize) < comparison.sides.len()),
+            "a row is of one of the sides"
+        );
         let open = comparison.rows.iter().filter(|row| row.total).filter(is_open);
         undecided.extend(open.map(|row| format!("inconclusive: {}", told(comparison, row))));
         if comparison.rows.is_empty() {

@@ -108,6 +108,7 @@ impl EnvCompleter for Bash {
         let breaks = text(1);
         let is_break = |letter: char| matches!(letter, ':' | '=') && breaks.contains(letter);
         let kept = if line.quote.is_some() { 0 } else { typed.rfind(is_break).map_or(0, |place| place + 1) };
+        debug_assert!(kept <= typed.len(), "what stays is some of what was typed");
         for candidate in complete(command, words, last, folder)? {
             let value = candidate.get_value().to_string_lossy();
             if let Some(rest) = value.get(kept..).filter(|_| value.starts_with(&typed)) {

@@ -130,6 +130,7 @@ fn address_with(model: &str, changed: &[&Setting], new: &[usize]) -> String {
     let each =
         changed.iter().enumerate().filter_map(|(at, setting)| Some((at, option_of(setting)?, setting)));
     each.fold(model.to_owned(), |address, (at, option, setting)| {
+        debug_assert_eq!(setting.values.len(), 2, "a setting is as before or as after");
         let value = setting.values[usize::from(new.contains(&at))].as_deref();
         with_option(&address, option, value.filter(|value| *value != BY_DEFAULT))
     })
@@ -137,6 +138,7 @@ fn address_with(model: &str, changed: &[&Setting], new: &[usize]) -> String {
 
 /// Which of `count` changes are tried together: each alone, of few of them each pair, and all.
 fn subsets(count: usize) -> Vec<Vec<usize>> {
+    debug_assert!(count > 0, "there is a change to be tried");
     let mut all: Vec<Vec<usize>> = (0..count).map(|one| vec![one]).collect();
     if (3..=PAIRS_OF).contains(&count) {
         all.extend((0..count).flat_map(|one| (one + 1..count).map(move |other| vec![one, other])));
@@ -217,6 +219,7 @@ fn suspicions(like: &Run, found: &StudyResult, settings: &[Setting]) -> Vec<(Sus
             (suspect, Suspicion { part: suspect.part().into(), change, tried })
         })
         .collect();
+    debug_assert!(all.iter().all(|(_, one)| !one.part.is_empty()), "a suspect is named");
     all.sort_by_key(|(suspect, _)| set_otherwise(*suspect, settings).is_none());
     all
 }

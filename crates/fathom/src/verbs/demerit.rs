@@ -30,6 +30,14 @@ const SAME: f64 = 0.05;
 /// Shares of the requests that are shown.
 const QUANTILES: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
 
+const _: () = {
+    let mut at = 1;
+    while at < QUANTILES.len() {
+        assert!(QUANTILES[at - 1] < QUANTILES[at] && QUANTILES[at] < 1.0, "quantiles rise");
+        at += 1;
+    }
+};
+
 /// What was asked for.
 pub struct DemeritInput<'a> {
     /// A name of the library, or a file: TOML, `.diskspecs`, `.parv`.
@@ -181,6 +189,7 @@ fn asked(recorded: &Recorded, from: Nanos) -> Option<ReplayRequest> {
         Some(think) => Arrives::InTurn { think: *think },
         None => Arrives::At(Instant::START + request.at.saturating_sub(from)),
     };
+    debug_assert!(first <= end, "a request ends behind its beginning");
     Some(ReplayRequest { first, sectors: narrow::<u32>(end - first), write, arrives, measured: (*response)? })
 }
 
@@ -231,6 +240,10 @@ fn described(
         let why = format!("{}: the trace reaches to {reaches}, and {} holds {holds}", held.trace, held.spec);
         return Err(Failure::Usage(why));
     }
+    debug_assert!(
+        device.states_link || device.text.starts_with("link = "),
+        "a device has the speed of its interface"
+    );
     Ok((device, read, notes))
 }
 
@@ -263,6 +276,8 @@ struct Quantile {
 impl Answer {
     fn of(held: &DemeritInput<'_>, seen: &Seen, demerit: &Demerit, notes: Vec<String>) -> Answer {
         let (measured, modelled) = demerit.means();
+        assert!(seen.requests > 0, "a demerit is of requests that were seen");
+        debug_assert!(!measured.is_zero(), "a share of the mean is of one that is there");
         let quantile = |share| {
             let (measured, modelled) = demerit.quantile(share);
             Quantile { share, measured_ns: measured.get(), modelled_ns: modelled.get() }
@@ -321,6 +336,10 @@ impl Answer {
 
     /// Where the two distributions part most.
     fn parting(&self) -> String {
+        debug_assert!(
+            self.tenths.iter().all(|part| (0.0..=1.0).contains(part)),
+            "a tenth has a share of the distance"
+        );
         let mut worst = (0, 0.0);
         for (tenth, part) in self.tenths.iter().enumerate() {
             if *part > worst.1 {
@@ -398,6 +417,7 @@ pub fn check(name: &str, device: &UserDevice) -> Result<String, Failure> {
 
 /// Rates of writes, into an empty buffer and where it is full.
 fn written(burst: f64, full: f64) -> String {
+    debug_assert!(burst > 0.0 && full > 0.0, "a device completes writes");
     if (burst / full - 1.0).abs() <= SAME {
         format!("{full:.0} IOPS")
     } else {

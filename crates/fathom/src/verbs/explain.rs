@@ -82,6 +82,10 @@ pub fn explain(arguments: &ExplainArgs, store: &Store) -> Result<Ending, Failure
             what_if::leave(&mut run, &open, Untried::Unasked);
         }
     }
+    debug_assert!(
+        tried.as_ref().is_none_or(|tried| run.points.iter().any(|point| point.index == tried.point)),
+        "what was tried is a point of the run"
+    );
     let found = tried.as_ref().and_then(|tried| explain::what_if(&run, tried));
     run.findings.extend(found);
     let text = match arguments.format {
@@ -150,5 +154,6 @@ fn held(run: &Run, file: &Path) -> Result<Vec<ModelComparison>, Failure> {
     let points =
         simulate_on(plan, (&address, &LIBRARY), &chosen, true, &real::this_machine(), Arc::default())
             .map_err(|error| Failure::Usage(format!("--model {}: {error}", file.display())))?;
+    debug_assert!(points.len() <= chosen.len(), "the model answers for points of the plan alone");
     Ok(explain::model::held(run, &points))
 }

@@ -236,6 +236,7 @@ impl fit::Ask for Model<'_> {
     ) -> Result<Vec<(fit::Wanted, Point)>, String> {
         fit::by_run(self.runs, wanted, |run, wanted| {
             let chosen: Vec<Chosen> = wanted.iter().map(chosen_of).collect();
+            debug_assert!(!chosen.is_empty(), "a run is simulated for some of its points");
             let there = |point: &plan::Point| run.points.iter().any(|had| had.index as usize == point.index);
             let plan = plan_of(run)?.only(|point| there(point));
             simulate(plan, text, &chosen, whole, &self.machine, Arc::default())
@@ -262,6 +263,7 @@ fn text_of(fitted: &fit::Fit, output: &Path, arguments: &FitArgs) -> String {
     for sentence in &fitted.trust {
         text += &(report::wrap(sentence, style.width, "", "  ").join("\n") + "\n");
     }
+    debug_assert!(!fitted.lines.is_empty(), "a fit says what it has found");
     text + &format!("\nWritten to {}; use it with: --on array:{}\n", output.display(), shown(output))
 }
 

@@ -102,5 +102,6 @@ fn table(rows: &[Row]) -> String {
     let widest = |column: fn(&Row) -> &String| rows.iter().map(|row| column(row).len()).max().unwrap_or(0);
     let (names, endings) = (widest(|row| &row.0), widest(|row| &row.1));
     let gap = if endings == 0 { 0 } else { endings + 2 };
+    debug_assert!(rows.iter().all(|(name, ..)| !name.is_empty()), "a format has a name");
     rows.iter().map(|(name, ending, about)| format!("  {name:names$}  {ending:gap$}{about}\n")).collect()
 }

@@ -158,6 +158,7 @@ impl Judging {
         let gate = self.baseline.as_ref().map(|baseline| self.gate(baseline, earlier, run, may_confirm));
         let verdicts = objectives.iter().map(|row| row.verdict);
         let verdict = verdicts.chain(gate.as_ref().map(|gate| gate.verdict)).max().unwrap_or(Verdict::Met);
+        debug_assert_eq!(gate.is_some(), self.baseline.is_some(), "what has a baseline is compared with it");
         Judgement { verdict, objectives, gate }
     }
 
@@ -187,6 +188,10 @@ impl Judging {
 
     fn ending(&self, judgement: &Judgement, may_confirm: bool) -> Ending {
         let complaints = report::complaints(judgement);
+        debug_assert!(
+            judgement.verdict != Verdict::Met || complaints.is_empty(),
+            "what is met leaves nothing to complain of"
+        );
         let is_suspect = |gate: &Gate| gate.verdict == Verdict::Violated && may_confirm;
         let of_objectives = judgement.objectives.iter().map(|row| row.verdict).max().unwrap_or(Verdict::Met);
         if judgement.gate.as_ref().is_some_and(is_suspect) && of_objectives != Verdict::Violated {
@@ -221,6 +226,7 @@ impl Judging {
             }
             several => {
                 let violated = several.iter().filter(|(verdict, ..)| *verdict == Verdict::Violated).count();
+                debug_assert!(several.len() > 1, "one alone has its own words");
                 let counts = [(violated, "violated"), (several.len() - violated, "inconclusive")];
                 let told = counts.iter().filter(|(count, _)| *count > 0);
                 let told: Vec<String> = told.map(|(count, word)| format!("{count} {word}")).collect();

@@ -165,6 +165,8 @@ pub fn answer(ask: &LabRequest, library: &dyn Source) -> Result<Answer, LabError
     let run = judged(&curve);
     let best = best(&curve);
     let knee = knee(&run, &curve);
+    assert!(best < curve.loads.len(), "the highest rate is that of a load");
+    debug_assert_eq!(run.points.len(), curve.loads.len(), "each load is a point of the record");
     let limit = limit_of(&run, best);
     Ok(Answer {
         answer: sentence(&curve, workload, knee, best) + &model_error(&curve.spec, array, library),
@@ -234,6 +236,7 @@ fn best(curve: &Curve) -> usize {
 fn knee(run: &Run, curve: &Curve) -> Option<usize> {
     let found = run.findings.iter().find(|finding| finding.code == "knee")?;
     let knee = *found.numbers.get("knee")?;
+    debug_assert!(knee > 0.0, "a knee is a depth, and has a ratio to others");
     let far = |place: &usize| (f64::from(curve.loads[*place].depth) / knee).ln().abs();
     (0..curve.loads.len()).min_by(|one, other| far(one).total_cmp(&far(other)))
 }
@@ -270,6 +273,7 @@ fn point(load: &DepthLoad) -> CurvePoint {
 
 /// Why a rate has no interval. Records cut a window into seconds.
 fn no_interval(seconds: f64) -> String {
+    debug_assert!(seconds >= 0.0, "a window has a length");
     let window = Nanos::from_secs_f64(seconds);
     match seconds < 4.0 {
         true => format!("the window of {window} has no four whole seconds to differ from each other"),

@@ -74,6 +74,7 @@ fn offer(knob: &mut Knob, published: &[PublishedLoad]) {
     if knob.key == "span" {
         let named = |value: &String| value.parse().map_or_else(|_| value.clone(), size_text);
         *values = values.iter().map(named).collect();
+        debug_assert!(!values.is_empty(), "a choice has something to choose");
     }
     for value in published.iter().filter_map(|load| load.set.get(&knob.key)) {
         if !values.contains(value) {

@@ -81,6 +81,11 @@ pub fn rebuild_answer(ask: &RebuildRequest, library: &dyn Source) -> Result<Rebu
     let setting = Setting { array: array.clone(), workload: *workload, fail: Vec::new(), seed: *seed };
     let rebuild = rebuilds::rebuild(&setting, *fail, *depth, library)?;
     let moments = rebuild.moments(MOMENTS);
+    debug_assert!(moments.len() <= MOMENTS, "a chart has no more moments than that");
+    debug_assert!(
+        moments.windows(2).all(|two| two[0].at_s <= two[1].at_s && two[0].percent <= two[1].percent),
+        "a rebuild moves on with time"
+    );
     let point = |moment: &Moment| RebuildPoint {
         at_s: moment.at_s,
         percent: moment.percent,
@@ -115,6 +120,7 @@ fn cost(rebuild: &Rebuild, slot: u32, moments: &[Moment]) -> String {
             OpsPerSecond::new(degraded.iops)
         );
     };
+    debug_assert!(seconds >= 0.0 && rebuild.alone_s >= 0.0, "a rebuild takes time");
     let mean = moments.iter().map(|moment| moment.iops).sum::<f64>() / moments.len() as f64;
     let worst = moments.iter().filter_map(|moment| moment.p99_us).reduce(f64::max);
     let p99 = worst.zip(healthy.p99_us).map_or_else(String::new, |(worst, healthy)| {

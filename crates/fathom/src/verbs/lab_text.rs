@@ -174,6 +174,10 @@ fn breakdown(answer: &Answer) -> String {
     let mut columns: Vec<_> =
         [depth_of(Some(0)), depth_of(knee), answer.breakdown.last()].into_iter().flatten().collect();
     columns.dedup_by_key(|column| column.depth);
+    debug_assert!(
+        columns.windows(2).all(|two| two[0].depth < two[1].depth),
+        "the lightest load, the knee and the deepest queue have rising depths"
+    );
     let parts = columns.iter().flat_map(|column| &column.parts).map(|part| part.part.as_str());
     let parts = distinct(parts);
     let widest = parts.iter().map(|part| part.len()).max().unwrap_or(0).max(17);

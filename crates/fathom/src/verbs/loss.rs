@@ -76,6 +76,7 @@ pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
     for (number, set) in topology.sets.iter().enumerate() {
         let spec = set.geometry.spec();
         let (groups, group) = groups(spec);
+        debug_assert!(groups > 0 && group.spare < group.disks, "not all disks of a group may fail");
         let question = Question {
             group,
             groups,
@@ -181,6 +182,8 @@ fn of_set(answer: &Loss, question: &Question, rebuild: Nanos, over: Nanos) -> St
 
 /// What stands behind a probability: how many arrays it is one of, and its interval where that is not the same figure.
 fn interval(found: Chance) -> String {
+    debug_assert!((0.0..=1.0).contains(&found.value), "a chance is a probability");
+    debug_assert!(found.low <= found.value && found.value <= found.high, "a chance lies in its interval");
     let one_in =
         if found.value > 0.0 { format!(": one array in {:.0}", 1.0 / found.value) } else { String::new() };
     let (low, high) = (chance(found.low), chance(found.high));
@@ -197,6 +200,7 @@ fn chance(value: f64) -> String {
     if percent < 1e-9 {
         return "< 0.000000001 %".into();
     }
+    debug_assert!(percent <= 100.0, "no more than all arrays are lost");
     let digits = truncated::<usize>((1.0 - percent.log10().floor()).max(2.0));
     let text = format!("{percent:.digits$}");
     format!("{} %", if digits > 2 { text.trim_end_matches('0') } else { &text })
@@ -251,6 +255,7 @@ fn rebuild_of(run: &Run) -> Option<(Nanos, String)> {
         "" => "without a load: beside one it takes longer".to_owned(),
         load => format!("beside its load `{load}`"),
     };
+    debug_assert!(took_s > 0.0 && stretch.part >= LEAST_SEEN, "a pace is of what was seen");
     let source = format!(
         "at the pace of run {} {company} ({:.1} % in {})",
         run.id,

@@ -178,6 +178,7 @@ fn text(report: &WriteUp, figures: &[&Figure], arguments: &ReportArgs) -> String
     let mut text = lines(&report.title);
     text.extend(lines(&report.answer.text()));
     let shown = if arguments.chart.is_some() { figures.len() } else { 1 };
+    debug_assert!(arguments.chart.is_none() || !figures.is_empty(), "a chart that is named is there");
     for figure in figures.iter().take(shown) {
         text.push(String::new());
         text.extend(lines(&figure.reading.text()));
@@ -294,6 +295,7 @@ fn verify(path: &Path, store: &Store) -> Result<Ending, Failure> {
         ));
     }
     let runs = verified.evidence.runs.len();
+    debug_assert!(known <= runs, "runs that the library has are some of the report's");
     output::print(&format!(
         "{}: all {} numbers are as their records give them{page}; {known} of {runs} runs are in the library, unchanged\n",
         path.display(),

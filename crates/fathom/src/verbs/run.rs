@@ -61,6 +61,10 @@ pub fn run(arguments: &MeasureArgs, store: &Store) -> Result<Ending, Failure> {
         let count = earlier.len() + 1;
         let (runs, confirm) = (usize::from(judging.runs), usize::from(judging.confirm));
         let may_confirm = count < runs + confirm;
+        debug_assert!(
+            count <= runs + confirm,
+            "no more runs are measured than `--runs` and `--confirm` have"
+        );
         let judge = asked.as_ref().map(|asked| asked.judge(earlier.clone(), may_confirm));
         let recorded = measured(arguments, planned.clone(), &options, judge, store)?;
         let is_whole = recorded.run.ending.complete && matches!(recorded.run.ending.code, 0 | 1);

@@ -68,6 +68,8 @@ const RATES_USUAL: u64 = 17;
 /// The same where the grid has to continue upwards, or the edge from above is another one.
 const RATES_MANY: u64 = 25;
 
+const _: () = assert!(RATES_USUAL < RATES_MANY, "a search that continues upwards looks at more rates");
+
 pub fn search(arguments: &SearchArgs, store: &Store) -> Result<Ending, Failure> {
     let run = &arguments.run;
     if !ranks::is_first() && run.dry_run {
@@ -146,6 +148,7 @@ fn percent(share: Share) -> String {
 fn what_it_would_do(search: &SearchOptions) -> String {
     let slos: Vec<String> = search.slos.iter().map(ToString::to_string).collect();
     let times = |each: Nanos, rates: u64| Nanos::new(each.get().saturating_mul(rates));
+    debug_assert!(search.look <= search.longest, "a first trial is no longer than all that follow it may be");
     let first = match search.to {
         Some(to) => format!("never more than {}/s", to.exact()),
         None => "a closed loop first, 5s at each depth".into(),

@@ -199,6 +199,7 @@ fn releases(spec: &ArraySpec, address: &str) -> (Vec<(String, Topology)>, Option
         let spec = spec::array(&LIBRARY, &format!("{bare}?{}", settings.join("&"))).ok()?;
         Some((release, spec.topology))
     };
+    debug_assert!(names.contains(&chosen.value), "the release that is chosen is one of those that there are");
     (names.into_iter().filter_map(under).collect(), Some(chosen.value.clone()))
 }
 

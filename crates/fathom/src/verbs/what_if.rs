@@ -81,6 +81,7 @@ pub fn settle(run: &mut Run) {
     let tried: Vec<u32> = settled.iter().map(|tried| tried.point).collect();
     let unable: Vec<u32> =
         all.into_iter().filter(|index| !tried.contains(index) && !long.contains(index)).collect();
+    debug_assert!(tried.iter().all(|index| !long.contains(index)), "a point is tried, or takes too long");
     settled.iter().for_each(|tried| settle_with(run, tried));
     leave(run, &long, Untried::Unasked);
     leave(run, &unable, Untried::Unable);
@@ -206,6 +207,10 @@ impl Again {
                 self.refuse("this version of the program gives its plan other points than the record has")
             );
         }
+        debug_assert!(
+            seeds >= 2 && times > 1.0,
+            "a trial makes a part faster, and has repeats to be compared with"
+        );
         Ok(Study {
             machine: &self.machine,
             plan: &self.plan,

@@ -118,6 +118,7 @@ fn next_command(name: &str, has_figures: bool, store: &Store) -> String {
 fn say_begin(subject: &Subject, kept: &Kept, left: usize) {
     let name = &subject.campaign.name;
     let all = kept.done.len() + left;
+    debug_assert!(kept.runs.len() <= all, "runs that count are of turns or of published figures");
     let resumed = match kept.done.len() {
         0 => format!("{name}: {all} runs"),
         done => format!("{name}: {left} of {all} runs are left, {done} are in the library"),
@@ -227,6 +228,7 @@ impl<'a> Course<'a> {
             return Ok(Some(ending));
         }
         let is_whole = run.ending.complete;
+        debug_assert!(run.cell.is_some(), "the run of a turn is recorded as its cell");
         let is_void = is_whole && run.cell.as_ref().is_some_and(|cell| cell.unproven().is_some());
         if is_void {
             terminal::say_sentence(&format!("void: {label}: {}", ending.reason));
@@ -249,6 +251,7 @@ impl<'a> Course<'a> {
         lack: CellLack,
     ) -> Result<Option<Ending>, Failure> {
         terminal::say_sentence(&format!("{}: {label}: {}", lack.kind.word(), lack.why));
+        debug_assert!(!lack.why.is_empty(), "what is not measured has a reason");
         let run = unmeasured(request, lack.clone());
         let is_known = self.known.iter().any(|own| is_same_lack(own, &run));
         if let Some(mut library) = self.store.open_to_save(false)?.filter(|_| !is_known) {
@@ -279,6 +282,7 @@ impl<'a> Course<'a> {
 
     fn say_turn(&self, turn: &Turn, ahead: &[Turn]) {
         let all = self.subject.schedule().len();
+        debug_assert!((1..=all).contains(&self.left), "a turn is counted among those that the campaign has");
         let eta = self.remaining(ahead).map(|time| format!(", about {time} left")).unwrap_or_default();
         let label = self.subject.label(turn);
         terminal::say_sentence(&format!("[{} of {all}{eta}] {label}", all - self.left + 1));

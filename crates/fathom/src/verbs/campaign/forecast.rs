@@ -22,6 +22,14 @@ const TIMES: f64 = 3.0;
 /// One cell of so many is tried where time is short.
 const FRACTIONS: [u32; 5] = [1, 2, 3, 4, 8];
 
+const _: () = {
+    let mut at = 1;
+    while at < FRACTIONS.len() {
+        assert!(FRACTIONS[at - 1] < FRACTIONS[at], "the largest part of the cells is tried first");
+        at += 1;
+    }
+};
+
 /// Reads the campaign with so many blocks and one cell of so many.
 type Read<'a> = dyn Fn(Option<u32>, Option<u32>) -> Result<Subject, Failure> + 'a;
 
@@ -98,6 +106,7 @@ pub fn foreseen(subject: &Subject, kept: &Kept, most: usize) -> Result<String, F
     );
     // Published figures are runs of the campaign too, and of no turn.
     let left = kept.left(subject).len();
+    debug_assert!(left <= turns.len(), "turns that are left are some of all");
     if left < turns.len() {
         text += &format!("{} are in the library, {left} are left\n", turns.len() - left);
     }
@@ -132,6 +141,7 @@ fn seen(subject: &Subject, kept: &Kept) -> Result<String, Failure> {
     let (noise, basis) = noise(subject, kept);
     let (terms, figures) = (design.terms(), figures(subject)?);
     // Each effect is tested in each figure.
+    debug_assert!(!terms.is_empty(), "a design tests some effect");
     let alpha = campaign::FALSE_EFFECTS / (terms.len() * figures.max(1)) as f64;
     let mut text = format!(
         "effects      the smallest change of {} that is found with {:.0} % probability, {basis}:\n",
@@ -209,6 +219,7 @@ fn noise(subject: &Subject, kept: &Kept) -> (Noise, String) {
 fn given_up(subject: &Subject) -> String {
     let Some(design) = &subject.design else { return String::new() };
     let aliases = campaign::aliases_told(design, |term| term_name(subject, term));
+    debug_assert!(aliases.is_empty() || subject.campaign.fraction > 1, "only a fraction gives something up");
     if aliases.is_empty() {
         return String::new();
     }

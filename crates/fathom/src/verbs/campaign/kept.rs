@@ -54,6 +54,10 @@ impl Kept {
             }
         }
         kept.runs.reverse();
+        debug_assert!(
+            lacking.values().all(|run| !run.counts()),
+            "a run that counts is kept, and is no reason for lacking one"
+        );
         kept.lacks =
             lacking.into_iter().filter(|(key, _)| !kept.done.contains(key)).map(|(_, run)| run).collect();
         debug_assert!(kept.runs.len() <= kept.done.len(), "each cell of a block counts with one run");

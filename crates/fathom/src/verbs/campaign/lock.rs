@@ -176,6 +176,10 @@ pub fn beside(subject: &Subject, store: &Store, ending: &str) -> Result<PathBuf,
 
 fn named(library: PathBuf, subject: &Subject, ending: &str) -> PathBuf {
     let mut path = library.into_os_string();
+    debug_assert!(
+        !subject.key.is_empty() && subject.key.chars().all(|letter| letter.is_ascii_alphanumeric()),
+        "a campaign's key is part of a file's name"
+    );
     path.push(format!(".campaign-{}.{ending}", subject.key));
     path.into()
 }

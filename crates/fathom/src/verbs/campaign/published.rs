@@ -192,6 +192,7 @@ fn parted(name: &str) -> (&str, Option<&str>) {
         None if name.ends_with(".toml") => (name, None),
         None => name.split_once('/').map_or((name, None), |(source, array)| (source, Some(array))),
     };
+    debug_assert!(name.starts_with(source), "a name begins with its file");
     (source, array.filter(|array| !array.is_empty()))
 }
 
@@ -257,6 +258,7 @@ pub fn ask(
 /// The run of a group in a block; `None` where it was interrupted.
 fn answered(subject: &Subject, asked: &BlockGroup<'_>, tags: &[String], stop: &AtomicBool) -> Option<Run> {
     let BlockGroup { block, group } = asked;
+    debug_assert!(*block > 0, "blocks are counted from 1");
     let plan = PlanSource {
         name: group.plan_name(),
         about: group.about.clone(),
@@ -276,6 +278,7 @@ fn answered(subject: &Subject, asked: &BlockGroup<'_>, tags: &[String], stop: &A
     if stop.load(Ordering::Relaxed) {
         return None;
     }
+    debug_assert_eq!(verdicts.len(), chosen.len(), "unless interrupted, each case has its result");
     let claims = group.cases.iter().zip(&verdicts).map(|(case, verdict)| {
         // Without a load work goes on alike whatever the seed: one block tells its course.
         let courses = if *block == 1 { courses(case, seed) } else { Vec::new() };
@@ -290,6 +293,7 @@ fn answered(subject: &Subject, asked: &BlockGroup<'_>, tags: &[String], stop: &A
 fn claim(group: &str, case: &Case, verdict: Option<&CaseResult>, courses: Vec<WorkCourse>) -> FigureClaim {
     let (metric, scale) = metric(case);
     let published = published(case, verdict);
+    debug_assert!(scale > 0.0, "a unit is a multiple of its base unit");
     FigureClaim {
         by: case.source.clone(),
         point: case.id.clone(),

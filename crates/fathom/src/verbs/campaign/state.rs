@@ -49,6 +49,7 @@ impl State {
     pub fn prepare(&mut self, subject: &Subject, turn: &Turn) -> Prepared {
         self.at.resize(subject.campaign.factors.len(), None);
         assert_eq!(turn.levels.len(), self.at.len(), "a turn has a level of each factor");
+        debug_assert!(turn.block > 0, "blocks are counted from 1: of block 0 nothing was set yet");
         self.forget_commands(subject, turn.block);
         let mut proofs = Vec::new();
         for (place, factor) in subject.campaign.factors.iter().enumerate() {

@@ -170,6 +170,7 @@ impl Subject {
                 _ => {}
             }
         }
+        debug_assert_eq!(self.texts.len(), self.campaign.plans.len(), "each plan has its text");
         let mut targets = self.bare_targets(turn);
         set.push(if is_array(&targets) { self.seed_of_cell(turn) } else { self.seed(turn.block) });
         if let [target] = &mut targets[..] {
@@ -226,6 +227,7 @@ impl Subject {
     }
 
     fn cell(&self, turn: &Turn) -> CampaignCell {
+        debug_assert_eq!(turn.levels.len(), self.campaign.factors.len(), "a turn has a level of each factor");
         let level = |(factor, place): (&Factor, &usize)| FactorLevel {
             factor: factor.name.clone(),
             level: factor.levels[*place].clone(),

@@ -88,6 +88,7 @@ impl Checkpoint {
 fn line(of: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string(of);
     let text = text.map_err(Failure::system("writing JSON"))?;
+    debug_assert!(!text.contains('\n'), "what a checkpoint holds is one line, so that a torn one is known");
     Ok(text + "\n")
 }
 

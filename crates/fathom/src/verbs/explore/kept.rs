@@ -39,6 +39,7 @@ impl Kept {
     pub fn end(self, found: Exploration, ending: &Ending, store: &Store) -> Result<(), Failure> {
         let Some(mut library) = self.library else { return Ok(()) };
         let Ending { code, reason } = ending.clone();
+        debug_assert_eq!(code == 1, found.front.is_empty(), "a study ends well where some design meets all");
         let run = Run {
             exploration: Some(found),
             ending: record::Ending { complete: true, code, reason },

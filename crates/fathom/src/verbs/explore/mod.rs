@@ -191,5 +191,6 @@ fn usual_checkpoint(library: &Path, name: &str) -> PathBuf {
     let plain = |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '-' };
     let name: String = name.chars().map(plain).collect();
     let folder = library.parent().unwrap_or(Path::new(".")).join("explored");
+    debug_assert!(!name.contains('/'), "a checkpoint lies in its folder");
     folder.join(format!("{}.jsonl", name.trim_start_matches('.')))
 }

@@ -90,6 +90,7 @@ impl Course {
                 (Stage::Round(ended.depth), ended.done as u64, ended.of as u64)
             }
         };
+        debug_assert!(done <= of, "no more has ended than there is");
         // Of two rounds of one depth the second begins with its first simulation.
         if stage != self.stage || done <= self.done {
             self.since = self.last;
@@ -100,6 +101,7 @@ impl Course {
     /// How long what is left of the stage takes at its pace so far, to the second.
     fn remaining(&self, now: Instant) -> Option<Nanos> {
         let took = now.saturating_since(self.since).as_secs_f64();
+        debug_assert!(self.since <= self.last, "a stage begins before it is heard of");
         let each = (self.done > 0 && self.of > self.done).then(|| took / self.done as f64)?;
         Some(Nanos::from_secs(truncated((each * (self.of - self.done) as f64).ceil())))
     }

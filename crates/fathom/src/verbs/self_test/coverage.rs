@@ -65,6 +65,10 @@ impl<'a> Own<'a> {
     /// The worst and the best figure; `None` where there are none.
     fn family(&self) -> Option<Family> {
         let (low, high) = ASKED;
+        debug_assert!(
+            self.many.iter().chain(&self.few).all(|one| one.held <= one.given && one.given <= one.runs),
+            "intervals that hold the truth are some of those that runs gave"
+        );
         let found = self.many.iter().map(|one| check(one).found);
         let range = found.fold(None, |range: Option<(f64, f64)>, one| {
             Some(range.map_or((one, one), |(least, most)| (least.min(one), most.max(one))))

@@ -22,6 +22,7 @@ pub fn section(extent: Extent) -> Section {
     let cases = if extent == Extent::Full { FULL } else { SHORT };
     let tally = planted::judge(1_000..1_000 + cases, verdict);
     let count = f64::from(tally.cases.max(1));
+    debug_assert!(tally.named <= tally.cases, "limits that are named are some of those that were planted");
     let low = if extent == Extent::Full { NAMED } else { 100.0 - 100.0 / count };
     let checks = vec![
         Check {

@@ -102,6 +102,10 @@ impl Section {
     /// A line for each family and each check that failed; of the full extent every check with the notes.
     fn text(&self, extent: Extent) -> String {
         let passed = self.checks.iter().filter(|check| check.passed()).count();
+        debug_assert!(
+            !self.checks.is_empty(),
+            "a section without checks would pass whatever the program does"
+        );
         let head = format!("\n{passed} of {} passed: {}\n", self.checks.len(), self.title);
         match extent {
             Extent::Short => {

@@ -137,6 +137,7 @@ fn foreseen(asked: &CampaignAsked, label: &str, text: &str, store: &Store) -> Re
         text += &format!("\nthe first run on it\n{own}");
     }
     let left = kept.left(&subject).len();
+    debug_assert!(left <= subject.schedule().len(), "runs that are left are some of all");
     Ok(json!({
         "ok": true, "name": subject.campaign.name, "dry_run": text, "refused": refused, "cautions": [],
         "runs": subject.schedule().len(), "left": left, "real": is_real(&subject.campaign),
@@ -222,6 +223,7 @@ fn summed<'e>(
         |entry: &&Entry| NOT_MEASURED.contains(&entry.code) && (entry.complete || entry.points == 0);
     let lacking = of_it().filter(is_lacking).count() as u64;
     let lacking = asked.map_or(lacking, |asked| lacking.min(u64::from(asked) - runs_done));
+    debug_assert!(measured.len() <= own.len(), "runs of turns are some of all");
     let times = || own.iter().map(|entry| entry.started.as_str());
     let latest = times().max().unwrap_or_default();
     let campaign = json!({

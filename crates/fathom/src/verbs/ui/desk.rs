@@ -154,6 +154,7 @@ impl Desk for Library {
         let found = entries.len();
         entries.retain(|entry| wanted.published || !search.is_empty() || !report::is_published(entry));
         let runs: Vec<Value> = entries.iter().take(wanted.limit).map(line).collect();
+        debug_assert!(entries.len() <= found, "runs are left out, and none is added");
         Ok(json!({ "runs": runs, "total": entries.len(), "published": found - entries.len() }))
     }
 
@@ -192,6 +193,7 @@ impl Desk for Library {
         let ids: Vec<String> = runs.iter().map(|run| run.id.clone()).collect();
         let evidence = writeup::evidence(runs, Some(comparison), None);
         let mut answer = article(&evidence);
+        debug_assert_eq!(writeup::labels(&evidence).len(), ids.len(), "each run has its label");
         let labels = ids.into_iter().zip(writeup::labels(&evidence));
         answer["labels"] =
             labels.map(|(id, label)| (id, label.into())).collect::<serde_json::Map<_, _>>().into();
@@ -257,6 +259,7 @@ impl Desk for Library {
                 return None;
             };
             let events = &events[events.len().saturating_sub(EVENTS)..];
+            debug_assert!(events.len() <= EVENTS, "the newest events are shown");
             Some(json!({ "name": name, "status": status, "events": events }))
         };
         let servers: Vec<Value> = service::running(&sockets).into_iter().filter_map(state).collect();
@@ -340,6 +343,7 @@ impl Desk for Library {
 
 /// An option with its value behind the `=`: no value is taken for an option.
 fn add(words: &mut Vec<OsString>, option: &str, value: &str) {
+    debug_assert!(!option.starts_with('-'), "an option is named without its dashes");
     words.push(format!("--{option}={value}").into());
 }
 

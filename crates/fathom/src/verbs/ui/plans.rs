@@ -145,6 +145,7 @@ fn told(errors: &Errors, label: &str) -> Vec<Value> {
 /// A mistake with its place; one that does not stand in the text has the text's beginning, and says where it stands.
 fn mistake(mistake: &Mistake, label: &str) -> Value {
     let place = mistake.place();
+    debug_assert!(mistake.line() > 0 && mistake.column() > 0, "places of a text are counted from 1");
     let (line, column, length, elsewhere) = match mistake.file() {
         file if file == label => {
             let length = place.text().lines().next().unwrap_or_default().chars().count();

@@ -86,6 +86,7 @@ impl Answers {
             known.push(question.find(self.seed).map_err(|error| error.to_string()));
             known.len() - 1
         });
+        debug_assert!(place < known.len(), "an answer is known, or was found");
         let value = |finding| question.value(finding).map_err(|error| error.to_string());
         known[place].as_ref().map_err(String::clone).and_then(value)
     }

@@ -88,6 +88,7 @@ pub fn leave_out<'a>(
         }
     }
     let groups = groups(asked, cases)?;
+    debug_assert!(groups.iter().all(|(_, members)| !members.is_empty()), "a group has cases");
     let study = Study { cases, figures: &figures, library, answers: Answers::new(seed) };
     let mut left = Vec::new();
     for (name, members) in &groups {
@@ -162,6 +163,10 @@ impl<'a> Study<'_, 'a> {
         let mut values: Vec<(&FittedFigure, String)> = Vec::new();
         let mut refitted = Vec::new();
         for Together { figures, rows } in self.together(members) {
+            debug_assert!(
+                rows.iter().all(|row| !members.contains(row)),
+                "nothing is fitted to what is left out"
+            );
             for (figure, value) in figures.iter().zip(self.fit(&figures, &rows)) {
                 refitted.push(NewValue {
                     figure: figure.name.clone(),
@@ -182,6 +187,7 @@ impl<'a> Study<'_, 'a> {
         let mut rows = Vec::new();
         in_order(counting.len(), processors(), &result, &mut |at: usize, result: CaseResult| {
             let (system, case) = counting[at];
+            debug_assert_eq!(at, rows.len(), "results come in order");
             rows.push((system, case, result));
             true
         });
@@ -248,6 +254,10 @@ impl<'a> Study<'_, 'a> {
                 })
                 .collect();
             let mut sums = vec![0.0; places.len()];
+            debug_assert!(
+                places.iter().all(|at| at.len() == figures.len()),
+                "a place has a value of each figure"
+            );
             let distance = |at: usize| {
                 let (place, row) = (at / rows.len(), rows[at % rows.len()]);
                 let error = self.result(&libraries[place], self.cases[row].1).error;
@@ -259,6 +269,7 @@ impl<'a> Study<'_, 'a> {
             });
             sums
         });
+        assert_eq!(found.at.len(), figures.len(), "each figure has the value that was found for it");
         texts(&found.at)
     }
 }

@@ -58,6 +58,11 @@ fn largest<'a>(groups: &[LeftOut<'a>]) -> Option<&'a str> {
             None => counts.push((system, 1)),
         }
     }
+    debug_assert_eq!(
+        counts.iter().map(|(_, count)| count).sum::<usize>(),
+        groups.iter().map(|group| group.rows.len()).sum::<usize>(),
+        "each figure is of one system"
+    );
     let largest = counts.iter().max_by_key(|(_, count)| *count).map(|(system, _)| *system);
     largest.filter(|_| counts.len() > 1).and_then(|largest| {
         groups

@@ -143,6 +143,8 @@ fn short_of(score: &Score, kind: &str, arguments: &ValidateArgs) -> Option<Strin
     let (most, least) = (arguments.max_median, arguments.min_within);
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let below = |share: Option<Share>| share.filter(|share| share.get() < least.get());
+    debug_assert!(score.claims_held <= score.claims, "claims that hold are some of all");
+    debug_assert!(score.median_error.is_none_or(|error| error >= 0.0), "an error is a distance");
     let is_off = score.figures > 0 && score.median_error.is_none_or(|error| error > most.get());
     let median = is_off.then(|| {
         let error = score.median_error.map_or("beyond any number".into(), percent);
@@ -251,6 +253,10 @@ struct Taken<'a, 'e> {
 impl Taken<'_, '_> {
     /// Judges the cases before the one at `end`, of which all is known.
     fn judge_before(&mut self, end: usize) {
+        debug_assert!(
+            self.results.len() <= end && end <= self.chosen.len(),
+            "cases are judged once, in their order"
+        );
         for (position, case) in self.chosen.iter().enumerate().take(end).skip(self.results.len()) {
             let result = self.answers.judge(&LIBRARY, case);
             (self.ended)(position, &result);

@@ -110,6 +110,7 @@ fn ranked(all: Ranking, random: Ranking) -> String {
     if all.pairs == 0 {
         return String::new();
     }
+    debug_assert!(random.pairs <= all.pairs, "random loads are some of all");
     let of_random = match random.pairs {
         0 => String::new(),
         pairs => format!("; of random loads {} of {pairs}", percent(random.share().map(Share::get))),
