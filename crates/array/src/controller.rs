@@ -117,6 +117,10 @@ pub struct CacheParams {
     pub block: Bytes,
     /// Part of it that written data may take; writes that find it full wait.
     pub write_part: Share,
+    /// Part of it that data kept for reads may take.
+    pub read_part: Share,
+    /// Writes of so many bytes or more go past it, as the controller gets them; `None`: none does.
+    pub bypass: Option<Bytes>,
     /// Whether reads are kept and sequential ones prefetched.
     pub read: bool,
     /// Whether a write that covers a part of a line has the rest of it read first, unless it is here: what a page cache
@@ -154,6 +158,16 @@ impl CacheParams {
     /// Whether writes may be acknowledged from it, given whether the partner is there to mirror them.
     pub fn takes_writes(&self, partner: bool) -> bool {
         self.write_back && (partner || !self.mirrored)
+    }
+
+    /// What data kept for reads may take of it.
+    pub fn read_room(&self) -> Bytes {
+        Bytes::new(truncated(self.read_part.get() * self.size.as_f64()))
+    }
+
+    /// Whether a write of `len` bytes goes past it.
+    pub fn is_bypassed_by(&self, len: u32) -> bool {
+        self.bypass.is_some_and(|least| u64::from(len) >= least.get())
     }
 
     /// What writes may take of it.

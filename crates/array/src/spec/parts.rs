@@ -367,6 +367,8 @@ fn cache(fields: Fields<'_>) -> CacheParams {
         line,
         block: if possible { block } else { Bytes::new(SECTOR_BYTES) },
         write_part: fields.or("write_part", Share::ALL),
+        read_part: fields.or("read_part", Share::ALL),
+        bypass: fields.unless_none("bypass"),
         read: fields.or("read", true),
         fills: fields.or("fills", false),
         write_back: fields.or("write_back", true),

@@ -24,7 +24,8 @@ impl Array {
         if let Some(cache) = self.nodes[controller as usize].cache.as_ref() {
             // A cache that keeps what it holds is the stable storage that FUA asks for
             // (Linux, Documentation/block/writeback_cache_control.rst).
-            let through = self.protocol.sync_writes || durable && !cache.is_protected();
+            let through =
+                self.protocol.sync_writes || durable && !cache.is_protected() || cache.is_bypassed_by(len);
             if !through && cache.takes_writes(partner) {
                 return self.write_back(traffic, place, ready);
             }

@@ -134,10 +134,9 @@ impl Cache {
             max: params.prefetch.max.get() / SECTOR_BYTES,
             growth: Growth::Half,
         };
-        let size = params.size.get();
         Cache {
             cuts: sets.map(|geometry| StripeCut::of(geometry, params.stripes)).collect(),
-            tags: Tags::new(if params.read { size } else { 0 }, params.line.get()),
+            tags: Tags::new(if params.read { params.read_room().get() } else { 0 }, params.line.get()),
             ahead: (params.read && rule.streams > 0 && rule.max > 0).then(|| ReadAhead::new(rule)),
             dirty: DirtyStripes::default(),
             full: VecDeque::new(),
@@ -172,6 +171,11 @@ impl Cache {
     /// Whether writes may be acknowledged from here, given whether the partner is there to mirror them.
     pub fn takes_writes(&self, partner: bool) -> bool {
         self.params.takes_writes(partner)
+    }
+
+    /// Whether a write of `len` bytes goes past it.
+    pub fn is_bypassed_by(&self, len: u32) -> bool {
+        self.params.is_bypassed_by(len)
     }
 
     /// Whether what it holds survives a loss of power.

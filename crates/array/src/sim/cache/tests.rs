@@ -18,6 +18,8 @@ fn cache(size: Bytes) -> Cache {
         line: Bytes::KIB * 16,
         block: Bytes::new(512),
         write_part: Share::ALL,
+        read_part: Share::ALL,
+        bypass: None,
         read: true,
         fills: false,
         write_back: true,
@@ -203,6 +205,23 @@ fn parts_of_stripes_that_read_first_are_limited_by_themselves_and_writes_by_thei
     let mut small = Cache::new(&small, std::iter::once(&geometry));
     assert!(small.write(now, 0, 0, Bytes::MIB.get() * 16 / SECTOR_BYTES));
     assert!(!small.write(now, 0, 1 << 20, (1 << 20) + 8), "a quarter of 64 MiB is full");
+}
+
+#[test]
+fn reads_keep_no_more_than_their_part_and_large_writes_go_past_the_cache() {
+    let params = CacheParams {
+        read_part: Share::new(0.1).unwrap(),
+        bypass: Some(Bytes::KIB * 1040),
+        ..cache(Bytes::MIB * 64).params
+    };
+    assert!(!params.is_bypassed_by(1039 << 10) && params.is_bypassed_by(1040 << 10));
+    let geometry = geometry();
+    let mut cache = Cache::new(&params, std::iter::once(&geometry));
+    let sectors = Bytes::MIB.get() * 8 / SECTOR_BYTES;
+    cache.keep(0, 0, sectors);
+    let held = |cache: &mut Cache, from: u64| cache.read(0, from, from + 8, 1 << 30, &mut Vec::new());
+    let here = (0..sectors).step_by(8).filter(|&from| held(&mut cache, from) == Some(Lookup::Ready)).count();
+    assert!((1500..=1640).contains(&here), "{here} of 2,048 pages of 4 KiB: 6.4 of 8 MiB");
 }
 
 #[test]
