@@ -136,6 +136,19 @@ pub struct SetTopology {
     pub geometry: Geometry,
     /// The write-intent bitmap on its members; `None`: there is none. A level that keeps nothing twice has none in any case.
     pub bitmap: Option<BitmapParams>,
+    /// Which copy is read.
+    pub balance: ReadBalance,
+}
+
+/// Which of several copies a read goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadBalance {
+    /// The one with the fewest commands before it, then the one whose arm is nearer, then each in turn.
+    Least,
+    /// The one whose last command ended where the read begins, so that a stream stays with one drive; else as [`Least`](Self::Least).
+    ///
+    /// Linux md: `read_balance` of `drivers/md/raid1.c` and `raid10.c`, of drives that name no optimal I/O size.
+    Streams,
 }
 
 impl SetTopology {

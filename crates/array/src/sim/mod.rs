@@ -82,7 +82,7 @@ pub use works::{WorkError, WorkOrder, WorkProgress};
 /// The request that [`Sim::submit`] takes, its slot, and what it does.
 pub use workload::{Op as OutsideOp, Request as OutsideRequest, Token as OutsideToken};
 
-pub use crate::topology::{BitmapParams, LunPlacement, SetTopology, Topology};
+pub use crate::topology::{BitmapParams, LunPlacement, ReadBalance, SetTopology, Topology};
 
 use crate::background::{BackgroundKind, BackgroundParams};
 use crate::files::{FileClient, FileSystem, Unwritten};

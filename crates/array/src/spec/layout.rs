@@ -12,7 +12,7 @@ use super::device::{self, DeviceSpec};
 use super::source::{self, Shelf, Source};
 use super::tree::overlay;
 use crate::raid::{Geometry, GeometryError, Layout, Level, SetSpec, WriteRule};
-use crate::topology::{BitmapParams, LunPlacement, SetTopology};
+use crate::topology::{BitmapParams, LunPlacement, ReadBalance, SetTopology};
 
 /// Disks are numbered in 16 bits where sets are planned, spares among them.
 const MOST_DISKS: u64 = 1 << 15;
@@ -169,6 +169,7 @@ pub(super) struct Wanted<'t> {
     lun_size: Option<Bytes>,
     owner: Option<u32>,
     bitmap: Option<BitmapParams>,
+    balance: ReadBalance,
 }
 
 impl<'t> Wanted<'t> {
@@ -178,6 +179,7 @@ impl<'t> Wanted<'t> {
             ("prefer-modify", WriteRule::PreferModify),
             ("reconstruct", WriteRule::Reconstruct),
         ];
+        let balances = [("least", ReadBalance::Least), ("streams", ReadBalance::Streams)];
         let wanted = Wanted {
             level: raid.need_some("level"),
             chunk: raid.or("chunk", Bytes::KIB * 64),
@@ -193,6 +195,7 @@ impl<'t> Wanted<'t> {
             lun_size: raid.unless_none("lun_size"),
             owner: raid.unless_none("owner"),
             bitmap: bitmap(&raid),
+            balance: raid.one_of("read_balance", ReadBalance::Least, &balances),
             fields: raid,
         };
         let raid = &wanted.fields;
@@ -235,7 +238,10 @@ impl<'t> Wanted<'t> {
         let (layout, rule) = (self.layout, self.rule);
         let spec = SetSpec::new(level, narrow::<u32>(members.len()), chunk, smallest);
         match Geometry::new(SetSpec { groups, layout, rule, ..spec }) {
-            Ok(geometry) => Some(SetTopology { members, geometry, bitmap: self.bitmap_on(smallest)? }),
+            Ok(geometry) => {
+                let (bitmap, balance) = (self.bitmap_on(smallest)?, self.balance);
+                Some(SetTopology { members, geometry, bitmap, balance })
+            }
             Err(why) => {
                 self.fields.mistakes().wrong(&self.blame(&why), Wrong::parted(&why.to_string()));
                 None

@@ -21,6 +21,17 @@ fn with_a_few_percent_of_writes_small_requests_of_raid_5_are_clearly_lower_than_
 }
 
 #[test]
+fn one_stream_stays_with_one_drive_of_an_md_mirror_and_two_streams_read_from_both() {
+    let read = |workers: u32, balance: &str| {
+        let load = Load { workers, ..stream(kib(512), 4) };
+        rate(&format!("pm9a3-raid1-2?raid.read_balance={balance}"), &load)
+    };
+    let one = read(1, "streams");
+    assert_more(read(2, "streams"), one, 1.6);
+    assert_more(read(1, "least"), one, 1.3);
+}
+
+#[test]
 fn oltp_runs_faster_on_raid_0_than_on_10_and_faster_on_10_than_on_5() {
     let of = |level: &str| iops(&format!("perc-3-qc?raid={level}&disks=12"), &oltp(64));
     let [stripes, mirrors, parity] = ["0", "10", "5"].map(of);

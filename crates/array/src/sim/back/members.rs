@@ -22,6 +22,7 @@ impl BackEnd {
         debug_assert!(command.sectors > 0, "a command that moves data must have a length");
         place.outstanding += 1;
         place.moved[usize::from(command.write)].0 += u64::from(command.sectors);
+        place.next = command.first + u64::from(command.sectors);
         match place.channel.filter(|_| command.write) {
             Some(channel) => {
                 let Link { params, out, sector, .. } = self.channels.links[channel as usize];

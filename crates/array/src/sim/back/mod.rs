@@ -29,7 +29,7 @@ use crate::sim::event::Event;
 use crate::sim::locks::StripeLocks;
 use crate::sim::timeline::Timeline;
 use crate::sim::unit_locks::UnitLocks;
-use crate::topology::{BitmapParams, SetTopology, Topology};
+use crate::topology::{BitmapParams, ReadBalance, SetTopology, Topology};
 
 use intent::Intents;
 
@@ -123,6 +123,8 @@ pub struct Set {
     pub disks: Vec<u32>,
     /// Its write-intent bitmap, if it has one.
     pub bitmap: Option<BitmapParams>,
+    /// Which copy is read.
+    pub balance: ReadBalance,
 }
 
 impl Set {
@@ -133,7 +135,7 @@ impl Set {
         let health = Health::new(&geometry);
         let bitmap = set.bitmap.filter(|_| set.keeps_bitmap());
         let disks = set.members.iter().chain(&topology.spares).copied().collect();
-        Ok(Set { geometry, health, is_offline: false, disks, bitmap })
+        Ok(Set { geometry, health, is_offline: false, disks, bitmap, balance: set.balance })
     }
 
     /// The disks of its members that work.
@@ -159,6 +161,8 @@ pub struct Disk {
     pub outstanding: u32,
     /// Read and written by the commands it was given since its meter began, in that order.
     pub moved: [Sectors; 2],
+    /// Where the command that it was given last ends.
+    next: u64,
     channel: Option<u32>,
 }
 
@@ -262,6 +266,7 @@ impl BackEnd {
             device,
             outstanding: 0,
             moved: [Sectors(0); 2],
+            next: 0,
             channel: (count > 0).then(|| narrow::<u32>(number) % count),
         };
         let mut wires = Vec::new();
@@ -548,12 +553,18 @@ impl BackEnd {
     }
 }
 
-/// The copy with the fewest commands before it, then the one whose arm is nearer, then each in turn.
+/// The copy to read, by the rule of its set.
 fn nearest(disks: &[Disk], set: &Set, candidates: &[Candidate], turn: usize) -> usize {
     debug_assert!(!candidates.is_empty(), "there must be a copy to read");
+    let disk = |candidate: &Candidate| &disks[set.disks[usize::from(candidate.member)] as usize];
+    if set.balance == ReadBalance::Streams
+        && let Some(index) = candidates.iter().position(|candidate| disk(candidate).next == candidate.lba.0)
+    {
+        return index;
+    }
     let cost = |index: usize| {
         let candidate = &candidates[index];
-        let disk = &disks[set.disks[usize::from(candidate.member)] as usize];
+        let disk = disk(candidate);
         (disk.outstanding, disk.device.distance(candidate.lba.0), (index + turn) % candidates.len())
     };
     (0..candidates.len()).min_by_key(|&index| cost(index)).unwrap_or(0)
