@@ -34,6 +34,8 @@ fn write_back(protected: bool) -> CacheParams {
         line: Bytes::KIB * 4,
         block: Bytes::new(512),
         write_part: Share::ALL,
+        read_part: Share::ALL,
+        bypass: None,
         read: false,
         fills: false,
         write_back: true,

@@ -271,6 +271,8 @@ fn cache() -> CacheParams {
     CacheParams {
         size: Bytes::MIB,
         write_part: Share::new(1.0).expect("a share"),
+        read_part: Share::ALL,
+        bypass: None,
         read: false,
         fills: false,
         write_back: true,

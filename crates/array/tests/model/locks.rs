@@ -143,6 +143,8 @@ fn a_stripe_that_is_written_again_while_it_is_destaged_is_destaged_again_afterwa
         line: Bytes::KIB * 4,
         block: Bytes::new(512),
         write_part: Share::ALL,
+        read_part: Share::ALL,
+        bypass: None,
         read: false,
         fills: false,
         write_back: true,

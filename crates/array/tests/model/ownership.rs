@@ -38,6 +38,8 @@ fn topology(handover: Handover, size: Bytes) -> Topology {
         line: PAGE,
         block: Bytes::new(512),
         write_part: Share::ALL,
+        read_part: Share::ALL,
+        bypass: None,
         read: false,
         fills: false,
         write_back: true,

@@ -85,6 +85,7 @@ fn t2_means(count: usize) -> [f64; 3] {
         is_offline: false,
         disks: topology.sets[0].members.clone(),
         bitmap: None,
+        balance: array::sim::ReadBalance::Least,
     };
     let devices = topology.disks.iter().map(device).collect();
     let mut back =
