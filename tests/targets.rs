@@ -111,6 +111,7 @@ fn a_name_that_was_mistyped_makes_no_file() {
         let array = user.fathom(&format!("run plan.toml --on md3000{more}")).with(2);
         array.saying(&["md3000: no such file", "the virtual array of that name is `array:md3000`"]);
     }
+    user.fathom("run plan.toml --on ssd-1?drive=x").with(2).saying(&["is `array:ssd-1?drive=x`"]);
     user.fathom("run plan.toml --on array --against arary")
         .with(2)
         .saying(&["arary: there is no such target"]);

@@ -6,7 +6,7 @@ use host::engine::{URING_DEPTH_MAX, serves_exports, takes_commands};
 use host::target::TargetKind;
 use units::{Bytes, SECTOR_BYTES, Share};
 use workload::files_needed;
-use workload::plan::{Plan, Point, Task};
+use workload::plan::{Plan, Point, State, Task};
 use workload::spec::{EngineKind, Files, Workload};
 
 use crate::scratch_set::owns_targets;
@@ -21,6 +21,30 @@ pub(crate) fn is_changed(plan: &Plan, number: usize) -> bool {
         }
         Task::State(_) => point.estimate().changes_data,
     })
+}
+
+/// What trims of `plan` do to the first target that is no device; `None` where it trims none.
+pub(crate) fn holes(plan: &Plan, targets: &[Resolved]) -> Option<String> {
+    let is_trimmed = |number: usize| {
+        plan.points().iter().any(|point| match &point.task {
+            Task::Load(load) => {
+                load.workloads.iter().any(|workload| workload.uses(number) && workload.discards())
+            }
+            Task::State(state) => matches!(state, State::Prepare(prepare) if prepare.trim),
+        })
+    };
+    let is_file = |kind: &TargetKind| {
+        matches!(kind, TargetKind::File(_) | TargetKind::NewFile(_) | TargetKind::Directory(_))
+    };
+    let (_, found) = targets
+        .iter()
+        .enumerate()
+        .find(|(number, each)| is_file(&each.target.kind) && is_trimmed(*number))?;
+    Some(format!(
+        "{}: trims of a regular file punch holes in it (fallocate), which costs its file system, and discard nothing of the \
+         device unless that is mounted with `discard`; name a block device to trim one",
+        found.target.name
+    ))
 }
 
 /// Says no where a target is not there: its name may be a directory's that was mistyped, or one that is not mounted.

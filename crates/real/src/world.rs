@@ -29,7 +29,7 @@ use workload::spec::{EngineKind, Workload};
 use workload::tree::FileOp;
 use workload::{ZoneStates, compile, files_needed};
 
-use crate::checks::{check_fit, check_there, is_changed};
+use crate::checks::{check_fit, check_there, holes, is_changed};
 use crate::describe;
 use crate::failure::HostError;
 use crate::options::RealOptions;
@@ -51,6 +51,8 @@ pub struct RealWorld {
     targets: Vec<Resolved>,
     scratch: ScratchSet,
     plain: PlainSet,
+    /// What trims do to a target that is no device.
+    holes: Option<String>,
     queues: Vec<QueueSetting>,
     journal: Journal,
     trees: TreeSet,
@@ -124,6 +126,7 @@ impl RealWorld {
             }
         }
         let environment = host::environment::Environment::read(&root);
+        let holes = holes(plan, &targets);
         let plain = PlainSet::plan(&root, options, &mut targets)?;
         let scratch = match plain.is_any() {
             true => ScratchSet::default(),
@@ -138,6 +141,7 @@ impl RealWorld {
             targets,
             scratch,
             plain,
+            holes,
             queues: Vec::new(),
             journal: options.journal.clone(),
             trees,
@@ -201,6 +205,11 @@ impl RealWorld {
     /// That files which grow may fill their file system; `None` where there is room for all of them.
     pub fn room_words(&self) -> Option<&str> {
         self.plain.words()
+    }
+
+    /// What trims do to the first target that is no device; `None` where nothing trims one.
+    pub fn trim_words(&self) -> Option<&str> {
+        self.holes.as_deref()
     }
 
     /// The consents that permits rest on.

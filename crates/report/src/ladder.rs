@@ -1,6 +1,6 @@
 //! A search: what it found, and every rate that it tried.
 
-use record::{Depths, Recovery, Run, Rung, Search};
+use record::{Depths, Histogram, Op, Recovery, Run, Rung, Search};
 use units::{Nanos, OpsPerSecond};
 
 use crate::style::{Look, Style};
@@ -14,6 +14,7 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
     let mut lines: Vec<String> = answer.iter().map(|line| style.paint(Look::Headline, line)).collect();
     lines.push(String::new());
     lines.extend(ladder(search).draw(style).lines);
+    lines.extend(apart(run, search).iter().flat_map(|told| wrap(told, style.width, "", "  ")));
     let waited_s = search.waited_s();
     if waited_s > 0.0 {
         lines.push(format!(
@@ -132,6 +133,41 @@ fn ladder(search: &Search) -> Table {
     Table { columns, rows }
 }
 
+/// What each operation of a mix got at the maximum rate, where an SLO is about all of them; at the lowest one that was tried where
+/// none met it. `None` of one operation alone.
+fn apart(run: &Run, search: &Search) -> Option<String> {
+    let tried = || search.ladder.iter().filter(|rung| !rung.points.is_empty());
+    let lowest = tried().map(|rung| rung.rate_per_s).min_by(f64::total_cmp);
+    let rate = search.met_per_s.or(lowest)?;
+    let rungs: Vec<&Rung> = tried().filter(|rung| rung.rate_per_s.total_cmp(&rate).is_eq()).collect();
+    let is_of_it = |index: &u32| rungs.iter().any(|rung| rung.points.contains(index));
+    let points = || run.points.iter().filter(|point| is_of_it(&point.index));
+    let times = |op: Op, is_service: bool| {
+        let classes = points().flat_map(|point| &point.workloads).flat_map(|workload| &workload.classes);
+        let own = classes.filter(|class| class.op == op);
+        let of =
+            own.filter_map(|class| if is_service { class.service.as_ref() } else { Some(&class.response) });
+        stats::Histogram::merged(of.filter_map(Histogram::to_stats))
+    };
+    let mut told = Vec::new();
+    for metric in search.slos.iter().filter_map(|slo| slo.split_once('<')).map(|(metric, _)| metric) {
+        let (is_service, name) = metric.strip_prefix("service ").map_or((false, metric), |name| (true, name));
+        let figure = |times: stats::Histogram| match name.strip_prefix('p') {
+            Some(percent) => times.quantile(percent.parse::<f64>().ok()? / 100.0),
+            None => (name == "mean").then(|| times.mean().map(|mean| Nanos::from_secs_f64(mean / 1e9)))?,
+        };
+        let each = [Op::Read, Op::Write, Op::Trim].into_iter();
+        let each =
+            each.filter_map(|op| Some(format!("{} {metric} {}", op.name(), figure(times(op, is_service)?)?)));
+        let each: Vec<String> = each.collect();
+        told.extend((each.len() > 1).then(|| each.join(", ")));
+    }
+    let of = if search.met_per_s.is_some() { "" } else { ", the lowest tried" };
+    (!told.is_empty()).then(|| {
+        format!("Each operation by itself at {}/s{of}: {}.", OpsPerSecond::new(rate), told.join("; "))
+    })
+}
+
 fn row(search: &Search, rung: &Rung) -> Vec<Cell> {
     let kept = rung.verdict == "pass" && Some(rung.rate_per_s) == search.met_per_s;
     let rate = OpsPerSecond::new(rung.rate_per_s).to_string();
@@ -193,6 +229,8 @@ fn figure_text(slo: &str, figure: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use record::sample::{self, Stream};
+
     use super::*;
 
     #[test]
@@ -251,6 +289,25 @@ mod tests {
         let style = Style { colour: false, unicode: true, width: 100 };
         let told = lines(&run, style).join("\n");
         assert!(told.contains("Waited 42.0 s in all for the target to recover"), "{told}");
+    }
+
+    #[test]
+    fn of_a_mix_each_operation_is_told_by_itself_at_the_maximum_rate_or_the_lowest_that_was_tried() {
+        let stream = |op, median_ns| Stream { op, size_bytes: 4096, per_s: 1_000, median_ns, spread: 0.1 };
+        let told = |streams: &[Stream], met: Option<f64>| {
+            let points = vec![sample::point(0, "a look", vec![sample::workload("main", streams)])];
+            let mut run = sample::run("p", points);
+            let looked = Rung { points: vec![0], ..rung(10.0, "pass", None, 0.0) };
+            run.search = Some(Search { ladder: vec![looked], ..sample::search(met, None) });
+            let search = run.search.clone().expect("it was just set");
+            apart(&run, &search)
+        };
+        let mix = [stream("read", 4_000_000), stream("write", 100_000)];
+        let at_met = told(&mix, Some(10.0)).expect("there are two operations");
+        assert!(at_met.starts_with("Each operation by itself at 10.0/s: read p99 "), "{at_met}");
+        assert!(at_met.contains(" ms, write p99 ") && at_met.ends_with(" µs."), "{at_met}");
+        assert!(told(&mix, None).is_some_and(|told| told.contains(", the lowest tried: read p99 ")));
+        assert_eq!(told(&mix[..1], Some(10.0)), None);
     }
 
     #[test]

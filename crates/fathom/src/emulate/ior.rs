@@ -35,7 +35,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     let ParsedJob { command, job, files } = asked(arguments)?;
     let mut session = context.open("ior", &job.translated, scratch(&command, files))?;
     let op_files = OpFiles::told_by(&mut session, command.op_files.is_some());
-    session.notes.iter().for_each(|note| terminal::say(&format!("ior: WARNING: {note}")));
+    session.notes().for_each(|note| terminal::say(&format!("ior: WARNING: {note}")));
     let held = MemoryHog::of(&command)?;
     let mut paper = Paper::of(&command, &job, held.bytes())?;
     paper.begin()?;

@@ -256,7 +256,10 @@ impl Context<'_> {
     /// Opens the world for `order`, which `tool` stands behind. Notes go to stderr.
     pub fn open(&self, tool: &str, order: &TranslatedJob, scratch: Scratch) -> Result<Session, Failure> {
         let (planned, options) = self.ready(tool, order, scratch)?;
-        Session::open(planned, &options, self.store.open_to_save(self.no_save)?)
+        let session = Session::open(planned, &options, self.store.open_to_save(self.no_save)?)?;
+        // The tools themselves fail there, so that no script of theirs takes this for a fault.
+        session.trim_words.iter().for_each(|words| terminal::say(&format!("{tool}: {words}")));
+        Ok(session)
     }
 
     /// The plan of `order`, and how its targets are opened.

@@ -87,8 +87,10 @@ pub fn address(targets: &[String]) -> Result<Option<&str>, Failure> {
 
 /// Says no to a target that is not there and has the name of a virtual array: it is the array that is meant.
 pub fn check_real(targets: &[String]) -> Result<(), Failure> {
-    let is_array =
-        |target: &&String| !Path::new(target).exists() && Shipped.find(Shelf::Array, target).is_some();
+    let is_array = |target: &&String| {
+        let name = target.split('?').next().unwrap_or_default();
+        !Path::new(target).exists() && Shipped.find(Shelf::Array, name).is_some()
+    };
     targets.iter().find(is_array).map_or(Ok(()), |name| {
         let why = format!(
             "{name}: no such file, directory or device; the virtual array of that name is `array:{name}`, and `--create` makes \

@@ -71,6 +71,9 @@ fn scratch_words(plan: &Plan, options: &RealOptions) -> Result<String, Failure> 
     if let Some(words) = world.scratch_words() {
         text += &format!("  {words}\n");
     }
+    if let Some(words) = world.trim_words() {
+        text += &format!("  {words}\n");
+    }
     Ok(text)
 }
 

@@ -48,7 +48,9 @@ pub struct Session {
     /// Of logs that are written while the plan is carried out.
     trouble: Trouble,
     /// What a scratch file's size was decided by, and what becomes of what an earlier run has left behind.
-    pub notes: Vec<String>,
+    notes: Vec<String>,
+    /// What trims do to a target that is a file; `None` where nothing trims one.
+    pub trim_words: Option<String>,
 }
 
 /// Opens a session as [`Session::open`] does, and the progress that a person sees of it; says what is worth knowing before
@@ -68,7 +70,7 @@ pub fn open(
     // Of the runs of a campaign each would say the same.
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    session.notes.iter().filter(|note| said.insert((*note).clone())).for_each(|note| progress.say(note));
+    session.notes().filter(|note| said.insert((*note).to_owned())).for_each(|note| progress.say(note));
     drop(said);
     progress.of_world(session.kind());
     Ok((session, progress))
@@ -85,7 +87,7 @@ impl Session {
         ranks::can_tell_all(&planned.plan)?;
         let logs = Iologs::of(&planned.plan)?;
         let options = &RealOptions { journal: restore::journal(), ..options.clone() };
-        let Opened { world, consents, scratch_words, other_words } =
+        let Opened { world, consents, scratch_words, other_words, trim_words } =
             open_world(&planned.plan, options, &signals)?;
         let mut world = ranks::headed(world, &planned.plan, &signals)?;
         let trouble = logs.map(|(logs, trouble)| {
@@ -103,7 +105,12 @@ impl Session {
         let recorder = Recorder::start(plan, origin, overrides, &*world, consents, library);
         let scratch = scratch_words.map(|words| format!("scratch file: {words}"));
         let notes = scratch.into_iter().chain(other_words).collect();
-        Ok(Session { planned, signals, world, recorder, trouble, notes })
+        Ok(Session { planned, signals, world, recorder, trouble, notes, trim_words })
+    }
+
+    /// What is worth knowing before the load starts.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().chain(&self.trim_words).map(String::as_str)
     }
 
     /// Real or virtual.
@@ -300,13 +307,21 @@ struct Opened {
     scratch_words: Option<String>,
     /// What becomes of what an earlier run has left behind, and what may become of a file system.
     other_words: Vec<String>,
+    /// What trims do to a file.
+    trim_words: Option<String>,
 }
 
 fn open_world(plan: &Plan, options: &RealOptions, signals: &Signals) -> Result<Opened, Failure> {
     if let Some(address) = arrays::address(&options.targets)? {
         let world =
             Box::new(ModelledWorld::open(plan, address, &LIBRARY, &real::this_machine(), signals.stop())?);
-        return Ok(Opened { world, consents: Vec::new(), scratch_words: None, other_words: Vec::new() });
+        return Ok(Opened {
+            world,
+            consents: Vec::new(),
+            scratch_words: None,
+            other_words: Vec::new(),
+            trim_words: None,
+        });
     }
     if !options.create {
         arrays::check_real(&options.targets)?;
@@ -320,6 +335,7 @@ fn open_world(plan: &Plan, options: &RealOptions, signals: &Signals) -> Result<O
             .flatten()
             .map(str::to_owned)
             .collect(),
+        trim_words: world.trim_words().map(str::to_owned),
         world: Box::new(world),
     })
 }

@@ -76,7 +76,7 @@ pub fn run(run: &RunArgs, arguments: &AgainstArgs, second: &str, store: &Store) 
     let library = || store.open_to_save(run.no_save);
     let (here, mut progress) = session::open(planned.clone(), &first, library()?, run.showing.wanted())?;
     let there = Session::open(planned, &second, library()?)?;
-    there.notes.iter().for_each(|note| progress.say(note));
+    there.notes().for_each(|note| progress.say(note));
     let kinds = [here.kind(), there.kind()];
     let recorded = here.measure_by_turns(there, &mut |side, event| {
         assert!(side < kinds.len(), "two worlds take turns");

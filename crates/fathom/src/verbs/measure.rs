@@ -121,27 +121,33 @@ pub struct RebuildArgs {
 /// From this block size on, fio's `size`, which is how much of a file is used, may have been meant.
 const REGION: Bytes = Bytes::new(16 << 20);
 
-/// Tells whoever knows fio's `size` what ours is, where what was set is large enough for it.
-fn say_what_size_is(plan: &Plan) {
-    let workloads = plan.points().iter().flat_map(Point::workloads);
-    let largest =
-        workloads.map(|workload| workload.sizes.largest()).max().filter(|largest| *largest >= REGION);
-    if let Some(largest) = largest {
+/// Tells whoever knows fio's `size` what ours is, where what `set` says is large enough for it. An error where it says what an
+/// option says.
+fn check_sizes(set: &[String]) -> Result<(), Failure> {
+    let pairs = || set.iter().filter_map(|one| one.split_once('='));
+    if let Some((_, size)) = pairs().find(|(key, _)| *key == "scratch") {
+        return Err(Failure::Usage(format!(
+            "--set scratch={size}: the size of scratch files is no key of a plan; give it as `--scratch {size}`. The working set \
+             (fio: `size`) is the key `span`"
+        )));
+    }
+    let is_size = |key: &str| key == "size" || key.ends_with(".size");
+    let sizes = pairs().filter(|(key, _)| is_size(key)).filter_map(|(_, size)| size.parse::<Bytes>().ok());
+    if let Some(largest) = sizes.max().filter(|largest| *largest >= REGION) {
         terminal::say_sentence(&format!(
-            "`size` is the block size (fio: `bs`), so each request moves up to {largest}; the working set (fio: `size`) is `span`"
+            "`size` is the block size (fio: `bs`), so each request moves up to {largest}; the working set (fio: `size`) is `span`, \
+             and `--scratch` says how large scratch files are"
         ));
     }
+    Ok(())
 }
 
 impl RunArgs {
     /// The plan, and how its targets are opened.
     pub fn read(&self) -> Result<(Planned, RealOptions), Failure> {
         let overrides = self.change.overrides();
-        let sets_size = overrides.set.iter().any(|set| set.starts_with("size=") || set.contains(".size="));
+        check_sizes(&overrides.set)?;
         let (planned, of_job) = plans::read_on(&self.plan, overrides, &self.targets, self.showing.quiet)?;
-        if sets_size {
-            say_what_size_is(&planned.plan);
-        }
         let options = self.options_for(of_job, &planned.plan.targets)?;
         self.check_verify_state(&planned.plan)?;
         Ok((planned, options))

@@ -236,11 +236,12 @@ fn trimmed_in_parts(whole: u64) -> Result<u64, String> {
 /// `1k-16k` or `1k:16k`: every multiple of the smallest one up to the largest, with `bs_unaligned` every size between, each as
 /// often; where they are more than a workload can have, as many of them as it can, spread evenly.
 fn range(options: &Options, text: &str) -> Result<Sizes, String> {
-    let (low, high) = text.split_once(['-', ':']).unwrap_or((text, text));
-    let (low, high) = (block(options, low)?, block(options, high)?);
-    if high < low {
-        return Err(format!("`{text}` is not a range of sizes such as 4k-64k"));
-    }
+    let wrong = || format!("`{text}` is not a range of sizes such as 4k-64k; one size is `bs`");
+    let ends = text.split_once(['-', ':']).filter(|(one, other)| !one.is_empty() && !other.is_empty());
+    let (one, other) = ends.ok_or_else(wrong)?;
+    let (one, other) = (block(options, one)?, block(options, other)?);
+    // In any order, as in fio.
+    let (low, high) = (one.min(other), one.max(other));
     let unit = if options.flag("bs_unaligned").ok().flatten() == Some(true) { 1 } else { low };
     // Beyond the smallest one.
     let steps = (high - low) / unit;

@@ -49,6 +49,22 @@ fn an_alignment_other_than_the_smallest_size_goes_without_a_map() {
 }
 
 #[test]
+fn a_range_of_sizes_is_that_of_all_operations_or_of_those_that_have_one_whichever_end_comes_first() {
+    let sizes = |range: &str| {
+        let lines = only(&format!("[a]\nrw=randrw\nsize=64m\nbsrange={range}\n"));
+        lines.sizes.0.iter().map(|(size, _)| size.get() >> 10).collect::<Vec<_>>()
+    };
+    assert_eq!(sizes("1k-4k"), [1, 2, 3, 4]);
+    assert_eq!(sizes("16k-4k"), [4, 8, 12, 16]);
+    assert_eq!(sizes(",8k-16k"), [4, 8, 16]);
+    assert_eq!(sizes("1k-2k,"), [1, 2, 4]);
+    for range in ["4k", "4k-", "-8k"] {
+        let refused = refusal(&format!("[a]\nrw=randrw\nsize=64m\nbsrange={range}\n"));
+        assert!(refused.contains(range) && refused.contains("one size is `bs`"), "{refused}");
+    }
+}
+
+#[test]
 fn clones_take_turns_at_their_files_together_or_go_through_them_one_by_one_each_for_itself() {
     let of = |order: &str| {
         let text = "[x]\nnrfiles=4\nsize=4m\nbs=4k\nnumjobs=2\ngroup_reporting\nfile_service_type=";

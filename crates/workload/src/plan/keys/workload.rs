@@ -44,7 +44,8 @@ keys! {
         "What is neither read, trim nor flush is a write. Left out (`rest`), nothing is written: all that \
          is neither trim nor flush reads, so that a plan changes data only where it says so."
     trims (Share, "0%", "10%") [spec.mix.trims] _
-        "Also called discard, unmap or deallocate. The data there is lost."
+        "Also called discard, unmap or deallocate. The data there is lost. A trim of a regular file punches a hole in it \
+         (`fallocate`): its file system frees the blocks, and the device hears of it only where that is mounted with `discard`."
     flushes (Share, "0%", "1%") [spec.mix.flushes] _
         "`flush` says by which call. See `flush_every` for a flush after every so many writes."
     random (Share, "auto", "70%") [spec.random] _
