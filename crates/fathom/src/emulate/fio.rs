@@ -56,29 +56,13 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         let file = |path: &str| if path == STDIN { from_stdin() } else { (around.file)(path) };
         Command::parse(arguments, &JobEnvironment { file: &file, ..*around })
     })?;
-    if let Some(text) = &command.wanted.answer {
-        print(text)?;
-        return Ok(Ending::done());
-    }
-    if let Some(path) = &command.wanted.inflated {
-        return inflate(path);
-    }
     // Scripts take anything on stderr for a fault: notes are in the plan, and in the report's `fathom` object.
     let mut order = command.translated().clone();
     if !command.wanted.verbose {
         order.notes.clear();
     }
-    if !command.wanted.parse_only {
-        command.merges().iter().try_for_each(|one| merge(one, &command.translated().targets))?;
-    }
-    if command.wanted.merge_only {
-        return Ok(Ending::done());
-    }
-    if command.wanted.parse_only {
-        if !command.awaits_trace() {
-            context.plan("fio", &order)?;
-        }
-        return Ok(Ending::done());
+    if let Some(ending) = without_load(context, &command, &order)? {
+        return Ok(ending);
     }
     if let Some(path) = &command.wanted.file {
         check_file(path)?;
@@ -87,27 +71,7 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         niceness::be_nicer(by).map_err(Failure::system(format!("the niceness of nice={by}")))?;
     }
     let _held = held(&command)?;
-    check_apart(&command.writes(), &command.translated().targets)?;
-    let sizes = command.file_sizes();
-    if command.wanted.is_readonly {
-        check_extended(&command.translated().targets, sizes.as_deref().unwrap_or_default())?;
-    } else if command.makes_files() {
-        make_folders(&command)?;
-    }
-    // The files stay, as fio's do, so that the next job finds them laid out.
-    let stay = !command.removes_files();
-    let plain = sizes.map(|sizes| plain_files(&sizes, stay));
-    debug_assert!(
-        plain.as_ref().is_none_or(|files| files.len() == command.translated().targets.len()),
-        "each target that is a file has a size"
-    );
-    let scratch = Scratch {
-        keep: stay && plain.is_none(),
-        plain: plain.unwrap_or_default(),
-        only_existing: !command.makes_files(),
-        keeps_verify_state: command.keeps_verify_state(),
-    };
-    let mut session = context.open("fio", &order, scratch)?;
+    let mut session = context.open("fio", &order, scratch(&command)?)?;
     let logs = FioLogs::of(&command);
     if let Some(logs) = &logs {
         session.tell(Box::new(logs.clone()));
@@ -127,17 +91,7 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         (recorded, watch.and_then(|watch| watch.join().ok()).flatten())
     });
     let recorded = recorded?;
-    let text = command.report(&recorded.run);
-    match &command.wanted.file {
-        Some(path) => {
-            let before = status.map_or_else(|| Ok(String::new()), Status::finish)?;
-            output::write_whole(path.as_ref(), &(command.head() + &before + &text))?;
-        }
-        None => print(&text)?,
-    }
-    for (name, log) in command.logs(&recorded.run) {
-        output::write_whole(name.as_ref(), &log)?;
-    }
+    print_reports(&command, &recorded.run, status)?;
     if let Some(what) = pulled.or_else(|| programs.and_then(|programs| programs.wrong())) {
         return Ok(Ending { code: 1, reason: what });
     }
@@ -154,6 +108,69 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         (1.., 0) => Ok(Ending { code: 1, reason: format!("{failed} jobs ended with an error") }),
         _ => Ok(ending),
     }
+}
+
+/// What is wanted but no load: an answer, a trace, or whether the jobs can be read. `None` where there is a load.
+fn without_load(
+    context: &Context<'_>,
+    command: &Command,
+    order: &formats::TranslatedJob,
+) -> Result<Option<Ending>, Failure> {
+    let wanted = &command.wanted;
+    if let Some(text) = &wanted.answer {
+        print(text)?;
+        return Ok(Some(Ending::done()));
+    }
+    if let Some(path) = &wanted.inflated {
+        return inflate(path).map(Some);
+    }
+    if wanted.parse_only && !wanted.merge_only && !command.awaits_trace() {
+        context.plan("fio", order)?;
+    }
+    if !wanted.parse_only {
+        command.merges().iter().try_for_each(|one| merge(one, &command.translated().targets))?;
+    }
+    Ok((wanted.merge_only || wanted.parse_only).then(Ending::done))
+}
+
+/// Its files, with the folders that are missing of them. An error where something that is written, or would become larger, may not.
+fn scratch(command: &Command) -> Result<Scratch, Failure> {
+    check_apart(&command.writes(), &command.translated().targets)?;
+    let sizes = command.file_sizes();
+    if command.wanted.is_readonly {
+        check_extended(&command.translated().targets, sizes.as_deref().unwrap_or_default())?;
+    } else if command.makes_files() {
+        make_folders(command)?;
+    }
+    // The files stay, as fio's do, so that the next job finds them laid out.
+    let stay = !command.removes_files();
+    let plain = sizes.map(|sizes| plain_files(&sizes, stay));
+    debug_assert!(
+        plain.as_ref().is_none_or(|files| files.len() == command.translated().targets.len()),
+        "each target that is a file has a size"
+    );
+    Ok(Scratch {
+        keep: stay && plain.is_none(),
+        plain: plain.unwrap_or_default(),
+        only_existing: !command.makes_files(),
+        keeps_verify_state: command.keeps_verify_state(),
+    })
+}
+
+/// Prints or writes the report, behind those of `--status-interval`, and writes the logs.
+fn print_reports(command: &Command, run: &Run, status: Option<Status<'_>>) -> Result<(), Failure> {
+    let text = command.report(run);
+    match &command.wanted.file {
+        Some(path) => {
+            let before = status.map_or_else(|| Ok(String::new()), Status::finish)?;
+            output::write_whole(path.as_ref(), &(command.head() + &before + &text))?;
+        }
+        None => print(&text)?,
+    }
+    for (name, log) in command.logs(run) {
+        output::write_whole(name.as_ref(), &log)?;
+    }
+    Ok(())
 }
 
 /// The code of a run that went through, and whose figures do not mean what they seem to.

@@ -70,13 +70,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     for (tasks, tally) in &courses {
         print(&sheet.course(*tasks, tally))?;
     }
-    let wrong = recorded.run.points.iter().flat_map(|point| &point.workloads);
-    let wrong: u64 = wrong.filter_map(|workload| workload.verified.as_ref()).map(|of| of.corrupt).sum();
-    if wrong > 0 {
-        print(&format!(
-            "\nERROR: verifying the data on read ({wrong} errors)! Take the performance values with care!\n\n"
-        ))?;
-    }
+    print_corrupt(&recorded.run)?;
     print(&Sheet::end(&now()))?;
     if let Some((path, mut file)) = details {
         let text: String = courses.iter().map(|(_, tally)| tally.details(command.items)).collect();
@@ -91,6 +85,17 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         terminal::say(&format!("mdtest: WARNING: {wrong}"));
     }
     Ok(context.end(recorded))
+}
+
+/// How much of what was read was not what was written, where any was.
+fn print_corrupt(run: &record::Run) -> Result<(), Failure> {
+    let verified = run.points.iter().flat_map(|point| &point.workloads).filter_map(|of| of.verified.as_ref());
+    match verified.map(|of| of.corrupt).sum::<u64>() {
+        0 => Ok(()),
+        wrong => print(&format!(
+            "\nERROR: verifying the data on read ({wrong} errors)! Take the performance values with care!\n\n"
+        )),
+    }
 }
 
 /// Commands around phases.

@@ -82,17 +82,8 @@ pub fn check_folder(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// `comparison` in `format`, for stdout.
+/// `comparison` in `format`, drawn as `style` says.
 pub fn rendered_comparison(
-    comparison: &Comparison,
-    format: CompareFormat,
-    appearance: &Appearance,
-    full: bool,
-) -> Result<String, Failure> {
-    draw_comparison(comparison, format, terminal::style(appearance), full)
-}
-
-fn draw_comparison(
     comparison: &Comparison,
     format: CompareFormat,
     style: report::Style,
@@ -118,5 +109,5 @@ pub fn write_comparison(
     appearance: &Appearance,
 ) -> Result<(), Failure> {
     let format = CompareFormat::of_path(path)?;
-    write_whole(path, &draw_comparison(comparison, format, terminal::file_style(appearance), true)?)
+    write_whole(path, &rendered_comparison(comparison, format, terminal::file_style(appearance), true)?)
 }

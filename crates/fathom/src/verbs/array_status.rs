@@ -4,7 +4,7 @@ use serde::Serialize;
 use serve::config::Status;
 use serve::events::{Event, Severity};
 use serve::machine::{
-    CacheStatus, ControllerStatus, LostRange, MachineStatus, PathStatus, SetStatus, WorkStatus,
+    BayStatus, CacheStatus, ControllerStatus, LostRange, MachineStatus, PathStatus, SetStatus, WorkStatus,
 };
 use units::{Bytes, BytesPerSecond, Nanos};
 
@@ -29,15 +29,7 @@ pub(super) fn status_text(status: &MachineStatus) -> String {
         text += &format!("set {}  {:<8} {:<10} {}\n", set.set, set.level, set.state, Bytes::new(set.bytes));
         text += &set.way_back().map(|way| format!("       {way}\n")).unwrap_or_default();
     }
-    for work in works {
-        let slot = work.slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
-        let left = work.left_s.map(|left| {
-            let left = Nanos::new(units::convert::truncated((left * 10.0).round() * 1e8));
-            format!(", {left} left")
-        });
-        let (set, kind, done, left) = (work.set, &work.kind, work.done * 100.0, left.unwrap_or_default());
-        text += &format!("set {set}{slot}: {kind} {done:.1} %{left}\n");
-    }
+    text.extend(works.iter().map(work_line));
     for pass in status.passes.iter().filter(|pass| {
         matches!(pass.kind.as_str(), "verify" | "initialise") || pass.has_findings() || !pass.is_complete
     }) {
@@ -60,24 +52,35 @@ pub(super) fn status_text(status: &MachineStatus) -> String {
     text += &status.cache.as_ref().map(cache_line).unwrap_or_default();
     let sizes: Vec<String> = luns.iter().map(|&bytes| Bytes::new(bytes).to_string()).collect();
     text += &format!("LUNs  {}\n\nbay  drive     size      state\n", sizes.join(", "));
-    for bay in bays {
-        let of_slot = |set: u32, slot: u16| {
-            sets.iter().find(|one| one.set == set)?.slots.get(usize::from(slot)).copied()
-        };
-        let place = bay.slot.map(|(set, slot)| match of_slot(set, slot) {
-            Some(Some(other)) if other != bay.bay => format!(", copy of set {set} slot {slot}"),
-            _ => format!(", set {set} slot {slot}"),
-        });
-        let place = place.unwrap_or_default();
-        let size = Bytes::new(bay.bytes).to_string();
-        text += &match bay.status {
-            Status::Empty => {
-                format!("{:>3}  {:<8}  {:<8}  empty; its last drive was {}\n", bay.bay, "-", "-", bay.serial)
-            }
-            status => format!("{:>3}  {:<8}  {size:<8}  {}{place}\n", bay.bay, bay.serial, word(status)),
-        };
-    }
+    text.extend(bays.iter().map(|bay| bay_line(bay, sets)));
     text
+}
+
+fn work_line(work: &WorkStatus) -> String {
+    let slot = work.slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
+    let left = work.left_s.map(|left| {
+        let left = Nanos::new(units::convert::truncated((left * 10.0).round() * 1e8));
+        format!(", {left} left")
+    });
+    let (set, kind, done, left) = (work.set, &work.kind, work.done * 100.0, left.unwrap_or_default());
+    format!("set {set}{slot}: {kind} {done:.1} %{left}\n")
+}
+
+/// A drive in its bay, with its place in one of `sets`.
+fn bay_line(bay: &BayStatus, sets: &[SetStatus]) -> String {
+    let of_slot =
+        |set: u32, slot: u16| sets.iter().find(|one| one.set == set)?.slots.get(usize::from(slot)).copied();
+    let place = bay.slot.map(|(set, slot)| match of_slot(set, slot) {
+        Some(Some(other)) if other != bay.bay => format!(", copy of set {set} slot {slot}"),
+        _ => format!(", set {set} slot {slot}"),
+    });
+    let (place, size) = (place.unwrap_or_default(), Bytes::new(bay.bytes).to_string());
+    match bay.status {
+        Status::Empty => {
+            format!("{:>3}  {:<8}  {:<8}  empty; its last drive was {}\n", bay.bay, "-", "-", bay.serial)
+        }
+        status => format!("{:>3}  {:<8}  {size:<8}  {}{place}\n", bay.bay, bay.serial, word(status)),
+    }
 }
 
 /// How far background work is.

@@ -149,7 +149,7 @@ pub fn deliver(
     appearance: &Appearance,
     full: bool,
 ) -> Result<(), Failure> {
-    let text = output::rendered_comparison(comparison, format, appearance, full)?;
+    let text = output::rendered_comparison(comparison, format, terminal::style(appearance), full)?;
     output::print(&text)?;
     files.iter().try_for_each(|path| output::write_comparison(comparison, path, appearance))
 }

@@ -70,16 +70,12 @@ pub fn explain(arguments: &ExplainArgs, store: &Store) -> Result<Ending, Failure
     let tried =
         if arguments.what_if.what_if { Some(what_if::try_parts(&arguments.what_if, &run)?) } else { None };
     match &tried {
-        Some(tried) => {
-            what_if::settle_with(&mut run, tried);
-            let others: Vec<u32> =
-                open_points(&run).into_iter().filter(|index| *index != tried.point).collect();
-            what_if::leave(&mut run, &others, Untried::Unasked);
-        }
         None if arguments.model.is_none() => what_if::settle(&mut run),
-        None => {
-            let open = open_points(&run);
-            what_if::leave(&mut run, &open, Untried::Unasked);
+        tried => {
+            tried.iter().for_each(|tried| what_if::settle_with(&mut run, tried));
+            let is_tried = |index: u32| tried.as_ref().is_some_and(|tried| tried.point == index);
+            let others: Vec<u32> = open_points(&run).into_iter().filter(|index| !is_tried(*index)).collect();
+            what_if::leave(&mut run, &others, Untried::Unasked);
         }
     }
     debug_assert!(
@@ -89,28 +85,24 @@ pub fn explain(arguments: &ExplainArgs, store: &Store) -> Result<Ending, Failure
     let found = tried.as_ref().and_then(|tried| explain::what_if(&run, tried));
     run.findings.extend(found);
     let text = match arguments.format {
-        TreeFormat::Text => {
-            let style = terminal::style(&arguments.appearance);
-            let found = match arguments.full {
-                true => report::explained(&run, style),
-                false => report::explained_in_brief(&run, style, &in_full(arguments, store)),
-            };
-            let mut text = table + &found;
-            let tables = [
-                report::shares(&run, style),
-                report::work(&run, style),
-                tried.map_or(String::new(), |one| report::what_if(&one, style)),
-            ];
-            tables.iter().filter(|table| !table.is_empty()).for_each(|table| {
-                text.push('\n');
-                text += table;
-            });
-            text
-        }
+        TreeFormat::Text => table + &text(arguments, &run, tried.as_ref(), store),
         TreeFormat::Json => output::json(&run.findings)?,
     };
     output::print(&text)?;
     Ok(Ending::done())
+}
+
+/// What was found, and the tables below it.
+fn text(arguments: &ExplainArgs, run: &Run, tried: Option<&record::WhatIf>, store: &Store) -> String {
+    let style = terminal::style(&arguments.appearance);
+    let found = match arguments.full {
+        true => report::explained(run, style),
+        false => report::explained_in_brief(run, style, &in_full(arguments, store)),
+    };
+    let trials = tried.map_or(String::new(), |one| report::what_if(one, style));
+    let tables = [report::shares(run, style), report::work(run, style), trials];
+    let below = tables.iter().filter(|table| !table.is_empty()).map(|table| format!("\n{table}"));
+    std::iter::once(found).chain(below).collect()
 }
 
 /// The points of which something is open that trials may settle.

@@ -55,19 +55,7 @@ pub struct LossArgs {
 
 /// What is printed.
 pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
-    let life = Weibull { least_h: 0.0, scale_h: hours(arguments.disk_life), shape: arguments.shape };
-    let sound = life.scale_h > 0.0
-        && life.shape.is_finite()
-        && (0.1..=10.0).contains(&life.shape)
-        && (0.0..1e-6).contains(&arguments.ure)
-        && !arguments.over.is_zero();
-    if !sound {
-        return Err(Failure::Usage(
-            "--disk-life and --over are times above zero, --shape lies between 0.1 and 10, and --ure is a probability \
-             below 1e-6"
-                .into(),
-        ));
-    }
+    let life = life(arguments)?;
     let array = spec::array(&LIBRARY, &arguments.array)?;
     let (rebuild, source) = rebuild(arguments, store, &array)?;
     let topology = &array.topology;
@@ -114,6 +102,21 @@ pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
     let paragraphs = [assumed(arguments), format!("Rebuild: {rebuild}, {source}. {WARNING}")];
     let lines = paragraphs.iter().flat_map(|words| report::wrap(words, 100, "", ""));
     Ok(text + &lines.collect::<Vec<_>>().join("\n") + "\n")
+}
+
+/// How long disks live.
+fn life(arguments: &LossArgs) -> Result<Weibull, Failure> {
+    let life = Weibull { least_h: 0.0, scale_h: hours(arguments.disk_life), shape: arguments.shape };
+    let is_sound = life.scale_h > 0.0
+        && life.shape.is_finite()
+        && (0.1..=10.0).contains(&life.shape)
+        && (0.0..1e-6).contains(&arguments.ure)
+        && !arguments.over.is_zero();
+    is_sound.then_some(life).ok_or_else(|| {
+        let what = "--disk-life and --over are times above zero, --shape lies between 0.1 and 10, and --ure is a probability \
+                    below 1e-6";
+        Failure::Usage(what.into())
+    })
 }
 
 /// What moves the answer, and is the user's to say.

@@ -127,7 +127,7 @@ fn check_sizes(set: &[String]) -> Result<(), Failure> {
     let pairs = || set.iter().filter_map(|one| one.split_once('='));
     if let Some((_, size)) = pairs().find(|(key, _)| *key == "scratch") {
         return Err(Failure::Usage(format!(
-            "--set scratch={size}: the size of scratch files is no key of a plan; give it as `--scratch {size}`. The working set \
+            "--set scratch={size}: the size of scratch files is not a key of a plan; give it as `--scratch {size}`. The working set \
              (fio: `size`) is the key `span`"
         )));
     }

@@ -84,23 +84,8 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
                     server ends";
         return Err(Failure::Usage(what.into()));
     }
-    let name = arguments.name.clone().unwrap_or_else(|| spec.name.clone());
-    if name.is_empty() || !name.chars().all(|one| one.is_ascii_alphanumeric() || "-_.".contains(one)) {
-        return Err(Failure::Usage(format!("--name {name}: give letters, digits and any of -_.")));
-    }
-    let cache = match arguments.cache.as_deref() {
-        None => None,
-        Some("off") => Some(0),
-        Some(size) => Some(
-            size.parse::<Bytes>().map_err(|why| Failure::Usage(format!("--cache: {why}; or `off`")))?.get(),
-        ),
-    };
+    let (name, cache) = (arguments.name(&spec)?, arguments.cache()?);
     let sockets = directory().map_err(Failure::system("the directory of control sockets"))?;
-    let mut addresses: Vec<Address> = arguments.listen.iter().copied().map(Address::Tcp).collect();
-    addresses.extend(arguments.unix.iter().cloned().map(Address::Unix));
-    if addresses.is_empty() && arguments.fuse.is_empty() && !arguments.ublk {
-        addresses.push(Address::Tcp(SocketAddr::from(([127, 0, 0, 1], 10809))));
-    }
     let bare = arguments.array.strip_prefix("array:").unwrap_or(&arguments.array);
     let firmware = releases(&spec, bare);
     let seed = arguments.seed.unwrap_or_else(any_seed);
@@ -109,7 +94,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
         name: bare.to_owned(),
         topology: spec.topology,
         directory: arguments.dir.clone(),
-        addresses,
+        addresses: arguments.addresses(),
         certificates: arguments.tls.clone(),
         files: arguments.fuse.clone(),
         is_ublk: arguments.ublk,
@@ -127,15 +112,10 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
         },
     })
     .map_err(refusal)?;
-    for file in &arguments.fuse {
-        output::print(&format!("{}\n", file.display()))?;
-    }
-    for device in service.devices() {
-        output::print(&format!("{}\n", device.display()))?;
-    }
-    for uri in service.uris() {
-        output::print(&format!("{uri}\n"))?;
-    }
+    let files = arguments.fuse.iter().map(|file| file.display().to_string());
+    let devices = service.devices().map(|device| device.display().to_string());
+    let uris = service.uris().map(str::to_owned);
+    files.chain(devices).chain(uris).try_for_each(|place| output::print(&format!("{place}\n")))?;
     let kept = match &arguments.dir {
         Some(dir) => format!("Members are files in {}", dir.display()),
         None => "Members are memory: all data are lost when this ends".into(),
@@ -147,17 +127,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
     while !stop.load(Ordering::Relaxed) {
         clock::wait(Duration::from_millis(50));
     }
-    if let Some(pacer) = service.pacer() {
-        let late = pacer.lateness();
-        let (count, _) = late.sent.mean();
-        if count > 0 {
-            terminal::say_sentence(&format!(
-                "{count} answers, sent {} after the model; clients awake after {}.",
-                shown(&late.sent),
-                shown(&late.taken),
-            ));
-        }
-    }
+    say_lateness(&service);
     // The members in memory are gigabytes in small pieces: the system takes them back faster than they are freed one by one.
     std::mem::forget(service.machine().clone());
     service.stop().map_err(Failure::system("closing the array"))?;
@@ -165,6 +135,51 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
         code: signals.exit_code().unwrap_or_default(),
         reason: "interrupted; the array is closed".into(),
     })
+}
+
+impl ServeArgs {
+    /// The name of the server, which is part of the name of its socket.
+    fn name(&self, spec: &ArraySpec) -> Result<String, Failure> {
+        let name = self.name.clone().unwrap_or_else(|| spec.name.clone());
+        if name.is_empty() || !name.chars().all(|one| one.is_ascii_alphanumeric() || "-_.".contains(one)) {
+            return Err(Failure::Usage(format!("--name {name}: give letters, digits and any of -_.")));
+        }
+        Ok(name)
+    }
+
+    /// Bytes of the write-back cache; `None` where the array says them.
+    fn cache(&self) -> Result<Option<u64>, Failure> {
+        match self.cache.as_deref() {
+            None => Ok(None),
+            Some("off") => Ok(Some(0)),
+            Some(size) => match size.parse::<Bytes>() {
+                Ok(size) => Ok(Some(size.get())),
+                Err(why) => Err(Failure::Usage(format!("--cache: {why}; or `off`"))),
+            },
+        }
+    }
+
+    fn addresses(&self) -> Vec<Address> {
+        let mut addresses: Vec<Address> = self.listen.iter().copied().map(Address::Tcp).collect();
+        addresses.extend(self.unix.iter().cloned().map(Address::Unix));
+        if addresses.is_empty() && self.fuse.is_empty() && !self.ublk {
+            addresses.push(Address::Tcp(SocketAddr::from(([127, 0, 0, 1], 10809))));
+        }
+        addresses
+    }
+}
+
+/// Says how far answers came behind the model, where it has a pace.
+fn say_lateness(service: &Service) {
+    let Some(late) = service.pacer().map(|pacer| pacer.lateness()) else { return };
+    let (count, _) = late.sent.mean();
+    if count > 0 {
+        terminal::say_sentence(&format!(
+            "{count} answers, sent {} after the model; clients awake after {}.",
+            shown(&late.sent),
+            shown(&late.taken),
+        ));
+    }
 }
 
 /// A seed that two starts hardly have in common, short enough to be typed.

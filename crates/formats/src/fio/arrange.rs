@@ -70,37 +70,15 @@ pub(super) fn arrange(jobs: &[Job], name: &str, origin: &str, salt: u32) -> Resu
         }
         times.tell(jobs, &mut members, seed);
         notes.extend(exits(jobs, &phase, &mut members)?);
-        // The page cache forgets what is read through it, as with invalidate=1.
-        let (forgets, scheduler) = (forgets(jobs, &phase)?, scheduler(jobs, &phase)?);
-        if forgets || scheduler.is_some() {
-            let mut keys = Keys::default().with("state", "prepare").with("fill", 0u32).with("span", "100%");
-            if !forgets {
-                keys = keys.with("drop_caches", false);
-            }
-            if let Some(name) = scheduler {
-                keys = keys.with("scheduler", name);
-            }
-            plan.phase(keys);
-        }
-        let readers = preread_members(jobs, &members)?;
-        if !readers.is_empty() {
-            let name = format!("{}, read before", phase_name(jobs, &phase, number));
-            plan.phase(Keys::named(&braced(&name)));
-            write_members(&mut plan, &readers);
-            phases.push(Vec::new());
-        }
+        prepared(jobs, &phase)?.into_iter().for_each(|keys| plan.phase(keys));
+        let named = |when: &str| format!("{}, read {when}", phase_name(jobs, &phase, number));
+        phases.extend(read_through(&mut plan, &named("before"), &preread_members(jobs, &members)?));
         let reported = report(jobs, &phase, &members, &mut group, number);
         super::times::tell_ramps(jobs, &mut members, &reported);
         write_phase(&mut plan, phase_name(jobs, &phase, number), times, &members);
         phases.push(reported);
         members.retain(|member| !jobs[member.job].creates_only);
-        let readers = verify::read_back(jobs, &members)?;
-        if !readers.is_empty() {
-            let name = format!("{}, read back", phase_name(jobs, &phase, number));
-            plan.phase(Keys::named(&braced(&name)));
-            write_members(&mut plan, &readers);
-            phases.push(Vec::new());
-        }
+        phases.extend(read_through(&mut plan, &named("back"), &verify::read_back(jobs, &members)?));
         for job in phase.iter().map(|index| &jobs[*index]) {
             notes.extend(job.notes.iter().map(|note| format!("job `{}`: {note}", job.name)));
             notes.extend(ignored(job));
@@ -125,6 +103,33 @@ pub(super) fn arrange(jobs: &[Job], name: &str, origin: &str, salt: u32) -> Resu
         phases,
         unlink,
     })
+}
+
+/// The state that jobs which run together want before them; `None` where they want none. The page cache forgets what is read
+/// through it, as with invalidate=1.
+fn prepared(jobs: &[Job], phase: &[usize]) -> Result<Option<Keys>, Refusal> {
+    let (forgets, scheduler) = (forgets(jobs, phase)?, scheduler(jobs, phase)?);
+    if !forgets && scheduler.is_none() {
+        return Ok(None);
+    }
+    let mut keys = Keys::default().with("state", "prepare").with("fill", 0u32).with("span", "100%");
+    if !forgets {
+        keys = keys.with("drop_caches", false);
+    }
+    if let Some(name) = scheduler {
+        keys = keys.with("scheduler", name);
+    }
+    Ok(Some(keys))
+}
+
+/// Adds a phase of that name in which `readers` read, where there are any: one of which nothing is reported.
+fn read_through(plan: &mut PlanText, name: &str, readers: &[Member]) -> Option<Vec<Reported>> {
+    if readers.is_empty() {
+        return None;
+    }
+    plan.phase(Keys::named(&braced(name)));
+    write_members(plan, readers);
+    Some(Vec::new())
 }
 
 /// The scheduler that jobs which run together ask for. Two at once have no say in turn.

@@ -89,23 +89,11 @@ impl Files {
             apart: false,
             origin,
         };
-        let everywhere = |names: Vec<String>| vec![names; clones as usize];
         if is_null {
-            let size = match options.amount("size")? {
-                Some(Amount::Bytes(size)) => size.max(NOTHING),
-                _ => NOTHING,
-            };
-            let name =
-                if size == NOTHING { "null:".into() } else { format!("null:{}", Bytes::new(size).exact()) };
-            return Ok(Files { of_clone: everywhere(vec![name]), known_size: Some(size), ..base });
+            return base.nowhere(options, clones);
         }
         if !environment.targets.is_empty() {
-            let names = environment.targets.to_vec();
-            let sizes = names.iter().map(|name| (environment.size_bytes)(name));
-            let known_size = sizes.collect::<Option<Vec<u64>>>().and_then(|sizes| sizes.into_iter().min());
-            let each = names.len();
-            let apart = options.get("filename").is_none();
-            return Ok(Files { of_clone: everywhere(names), each, known_size, apart, ..base });
+            return Ok(base.on_targets(options, clones, environment));
         }
         if options.text("ioengine") == Some("nbd") {
             let Some(setting) = options.get("uri") else {
@@ -118,20 +106,7 @@ impl Files {
             return base.named(vec![setting.value.clone()], &[], clones, environment);
         }
         let folders = options.text("directory").map(split).unwrap_or_default();
-        if let Some(why) = folders.iter().find_map(|name| windows_path(name)) {
-            return Err(options.get("directory").expect("it names them").wrong(why));
-        }
-        if let Some(setting) = options.get("filename") {
-            if let Some(why) = split(&setting.value).iter().find_map(|name| windows_path(name)) {
-                return Err(setting.wrong(why));
-            }
-            let is_folder = |name: &String| (environment.kind)(name) == Some(NamedKind::Directory);
-            if let Some(folder) = split(&setting.value).iter().find(|name| is_folder(name)) {
-                return Err(
-                    setting.wrong(format!("{folder} is a directory; directory={folder} makes files in it"))
-                );
-            }
-        }
+        check_names(options, &folders, environment)?;
         if let Some(setting) = options.get("filename")
             && options.get("filename_format").is_none_or(|format| format.value.is_empty())
         {
@@ -154,6 +129,26 @@ impl Files {
             return Files { unlink, ..base }.named(vec![job.to_owned()], &[], clones, environment);
         }
         base.made(options, job, narrow::<usize>(count), &folders, clones, environment)
+    }
+
+    /// Of requests that leave the program for nothing.
+    fn nowhere(self, options: &Options, clones: u32) -> Result<Files, Refusal> {
+        let size = match options.amount("size")? {
+            Some(Amount::Bytes(size)) => size.max(NOTHING),
+            _ => NOTHING,
+        };
+        let name =
+            if size == NOTHING { "null:".into() } else { format!("null:{}", Bytes::new(size).exact()) };
+        Ok(Files { of_clone: vec![vec![name]; clones as usize], known_size: Some(size), ..self })
+    }
+
+    /// The targets that the user names in the place of the job's files.
+    fn on_targets(self, options: &Options, clones: u32, environment: &JobEnvironment<'_>) -> Files {
+        let names = environment.targets.to_vec();
+        let sizes = names.iter().map(|name| (environment.size_bytes)(name));
+        let known_size = sizes.collect::<Option<Vec<u64>>>().and_then(|sizes| sizes.into_iter().min());
+        let (each, apart) = (names.len(), options.get("filename").is_none());
+        Files { of_clone: vec![names; clones as usize], each, known_size, apart, ..self }
     }
 
     /// Whether `filename` names nothing but devices that throw away what is written and hold nothing to read.
@@ -335,6 +330,29 @@ fn service(options: &Options, notes: &mut Vec<String>) -> Result<Service, Refusa
         ("zipf" | "pareto" | "normal" | "gauss", _) => Err(setting
             .unsupported("random, roundrobin and sequential are; random_distribution= spreads requests")),
         _ => Err(setting.wrong("roundrobin, random or sequential")),
+    }
+}
+
+/// Says no to `filename` and `directory` where they name what holds no file of the job.
+fn check_names(
+    options: &Options,
+    folders: &[String],
+    environment: &JobEnvironment<'_>,
+) -> Result<(), Refusal> {
+    if let Some(why) = folders.iter().find_map(|name| windows_path(name)) {
+        return Err(options.get("directory").expect("it names them").wrong(why));
+    }
+    let Some(setting) = options.get("filename") else { return Ok(()) };
+    let names = split(&setting.value);
+    if let Some(why) = names.iter().find_map(|name| windows_path(name)) {
+        return Err(setting.wrong(why));
+    }
+    let is_folder = |name: &&String| (environment.kind)(name) == Some(NamedKind::Directory);
+    match names.iter().find(is_folder) {
+        Some(folder) => {
+            Err(setting.wrong(format!("{folder} is a directory; directory={folder} makes files in it")))
+        }
+        None => Ok(()),
     }
 }
 

@@ -90,26 +90,12 @@ impl Job {
         // What burns processor time moves nothing, whatever rw says.
         let rw = if asks_nothing(&options) { Rw::READS } else { Rw::read(&options)? };
         let sizes = access::sizes(&options, rw, &mut notes)?;
-        let mut of_engine = Vec::new();
-        let mut engine = engine(&options, &mut of_engine)?;
-        // A virtual array is asked by no engine, whatever that would run on.
-        let is_virtual = !environment.targets.is_empty()
-            && environment.targets.iter().all(|name| name.starts_with("array:"));
-        notes.extend(of_engine.into_iter().filter(|note| !(is_virtual && note.contains(" runs "))));
-        if let Some(setting) = options.get("filename").filter(|setting| Files::are_nothing(&setting.value)) {
-            notes.push(format!("{} works as the null engine: nothing leaves the program", setting.value));
-            engine.name = "null";
-        }
-        let clones = options.count32("numjobs")?.unwrap_or(1);
-        if clones == 0 || clones > 65_536 {
-            return Err(refuse(&options, "numjobs", "1 to 65536"));
-        }
+        let mut engine = engine_of(&options, environment, &mut notes)?;
+        let clones = clones(&options)?;
         check_pairs(&options, rw)?;
         check_overlap(&options, rw, engine.depth)?;
         let halves = halves(&options, rw, globals, section, environment)?;
         let tree = Tree::read(&options)?;
-        let all_sizes = || (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size);
-        let smallest = all_sizes().min();
         let replay = Replay::read(&options, engine.name == "null", environment)?;
         if let (Some(_), Some(_), Some(setting)) = (&tree, &replay, options.get("ioengine")) {
             return Err(setting.unsupported("a trace is of blocks, not of files and directories"));
@@ -126,24 +112,8 @@ impl Job {
                 (files, tree::WHOLE, tree.length(&options)?)
             }
             (None, None) => {
-                let is_null = engine.name == "null";
-                let mut files = Files::read(
-                    &options,
-                    &section.name,
-                    &section.origin,
-                    clones,
-                    is_null,
-                    &mut notes,
-                    environment,
-                )?;
-                let ends = (smallest.unwrap_or(4096), all_sizes().max().unwrap_or(4096));
-                let region = region(&options, &files, rw, ends)?;
-                if !region.sizes.is_empty() && files.service == Service::RoundRobin {
-                    notes.push("files of a range of sizes are visited in proportion to their sizes".into());
-                    files.service = Service::Random;
-                }
-                let length = length(&options, rw, &sizes, &region, &files, &mut notes)?;
-                (files, region, length)
+                let of_clones = (clones, engine.name == "null");
+                in_files(&options, section, (rw, &sizes), of_clones, environment, &mut notes)?
             }
         };
         let places = Places::read(&options, rw, only_size(rw, &sizes))?;
@@ -182,13 +152,10 @@ impl Job {
         check_percentiles(&options)?;
         let verify_pattern =
             options.read("verify_pattern", |text| super::pattern::bytes(text, environment))?;
-        let keys = with_log(keys, &options, tree.is_some())?;
-        let (checks, logs) =
-            (Checks::read(&options)?, Logs::read(&options, &name, smallest.unwrap_or(4096))?);
-        let largest = all_sizes().max().unwrap_or(4096);
-        let mut keys = keys;
+        let mut keys = with_log(keys, &options, tree.is_some())?;
+        let (checks, logs) = (Checks::read(&options)?, Logs::read(&options, &name, ends_of(rw, &sizes).0)?);
         if tree.is_none() && replay.is_none() && !creates_only {
-            keys.extend(super::zones::keys(&options, rw, largest)?);
+            keys.extend(super::zones::keys(&options, rw, ends_of(rw, &sizes).1)?);
         }
         let steady = super::steady::rule(&options, &mut notes)?;
         Ok(Job {
@@ -267,6 +234,58 @@ impl Job {
         let reached = offset.saturating_add(moved).saturating_add(span);
         Some(self.region.end.map_or(reached, |end| reached.min(end)))
     }
+}
+
+/// The engine of a job, by its name and by what it measures.
+fn engine_of(
+    options: &Options,
+    environment: &JobEnvironment<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Engine, Refusal> {
+    let mut of_engine = Vec::new();
+    let mut engine = engine(options, &mut of_engine)?;
+    // A virtual array is asked by no engine, whatever that would run on.
+    let is_virtual =
+        !environment.targets.is_empty() && environment.targets.iter().all(|name| name.starts_with("array:"));
+    notes.extend(of_engine.into_iter().filter(|note| !(is_virtual && note.contains(" runs "))));
+    if let Some(setting) = options.get("filename").filter(|setting| Files::are_nothing(&setting.value)) {
+        notes.push(format!("{} works as the null engine: nothing leaves the program", setting.value));
+        engine.name = "null";
+    }
+    Ok(engine)
+}
+
+fn clones(options: &Options) -> Result<u32, Refusal> {
+    match options.count32("numjobs")?.unwrap_or(1) {
+        clones @ 1..=65_536 => Ok(clones),
+        _ => Err(refuse(options, "numjobs", "1 to 65536")),
+    }
+}
+
+/// The files of a job that is neither a trace nor a tree, where in them its requests go, and when it ends.
+fn in_files(
+    options: &Options,
+    section: &Section,
+    (rw, sizes): (Rw, &[Sizes; 3]),
+    (clones, is_null): (u32, bool),
+    environment: &JobEnvironment<'_>,
+    notes: &mut Vec<String>,
+) -> Result<(Files, Region, Length), Refusal> {
+    let mut files =
+        Files::read(options, &section.name, &section.origin, clones, is_null, notes, environment)?;
+    let region = region(options, &files, rw, ends_of(rw, sizes))?;
+    if !region.sizes.is_empty() && files.service == Service::RoundRobin {
+        notes.push("files of a range of sizes are visited in proportion to their sizes".into());
+        files.service = Service::Random;
+    }
+    let length = length(options, rw, sizes, &region, &files, notes)?;
+    Ok((files, region, length))
+}
+
+/// The smallest and the largest size of its requests.
+fn ends_of(rw: Rw, sizes: &[Sizes; 3]) -> (u64, u64) {
+    let all = || (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size);
+    (all().min().unwrap_or(4096), all().max().unwrap_or(4096))
 }
 
 pub(super) fn only_size(rw: Rw, sizes: &[Sizes; 3]) -> Option<u64> {

@@ -83,26 +83,8 @@ pub(super) fn length(
         Some(Amount::Bytes(bytes)) => Some(bytes).filter(|bytes| *bytes > 0),
         None => None,
     };
-    // size= bounds the transfer where filesize= says how large the files are.
-    let size = match options.amount("size")? {
-        Some(Amount::Bytes(bytes)) if bytes > 0 => Some(bytes.min(region.total.unwrap_or(bytes))),
-        _ => region.total,
-    };
-    // A stream that leaves something out ends with its pass.
-    let size = match only_size(rw, sizes) {
-        Some(each) if !rw.random && rw.skip != 0 => {
-            let is_whole = !time_based && io_size.is_none() && requests.is_none();
-            size.map(|size| one_pass(size, each, rw.skip, is_whole, notes))
-        }
-        _ => size,
-    };
-    // The pass writes what the device has beyond its capacity as well.
-    let size = match super::distribution::is_aged(options)? {
-        true => size.map(|size| {
-            truncated::<u64>(size as f64 * (1.0 + super::distribution::spare(options).unwrap_or(0.0)))
-        }),
-        false => size,
-    };
+    let is_whole = !time_based && io_size.is_none() && requests.is_none();
+    let size = pass_of(options, (rw, sizes), region, is_whole, notes)?;
     let whole = io_size.or(size).map(|bytes| bytes.saturating_mul(loops));
     if let Some(setting) = options.get("fill_device")
         && options.flag("fill_device")? == Some(true)
@@ -125,6 +107,35 @@ pub(super) fn length(
     let ends = [run_ns, bytes, requests, passes].iter().any(Option::is_some) || ends_with_others;
     assert!(ends && delay_ns <= delay_most_ns, "a job ends, and is delayed from less to more");
     Ok(Length { run_ns, ramp_ns, ramp_bytes, delay_ns, delay_most_ns, bytes, requests, passes })
+}
+
+/// Bytes that one pass moves.
+fn pass_of(
+    options: &Options,
+    (rw, sizes): (Rw, &[Sizes; 3]),
+    region: &Region,
+    is_whole: bool,
+    notes: &mut Vec<String>,
+) -> Result<Option<u64>, Refusal> {
+    // size= bounds the transfer where filesize= says how large the files are.
+    let size = match options.amount("size")? {
+        Some(Amount::Bytes(bytes)) if bytes > 0 => Some(bytes.min(region.total.unwrap_or(bytes))),
+        _ => region.total,
+    };
+    // A stream that leaves something out ends with its pass.
+    let size = match only_size(rw, sizes) {
+        Some(each) if !rw.random && rw.skip != 0 => {
+            size.map(|size| one_pass(size, each, rw.skip, is_whole, notes))
+        }
+        _ => size,
+    };
+    // The pass writes what the device has beyond its capacity as well.
+    Ok(match super::distribution::is_aged(options)? {
+        true => size.map(|size| {
+            truncated::<u64>(size as f64 * (1.0 + super::distribution::spare(options).unwrap_or(0.0)))
+        }),
+        false => size,
+    })
 }
 
 /// The same as [`passed`], with a note where nothing else ends the job.

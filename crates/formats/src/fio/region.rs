@@ -96,64 +96,9 @@ pub(super) fn region(options: &Options, files: &Files, rw: Rw, ends: (u64, u64))
         Some(sizes) if sizes.len() > 1 => return unequal(options, files, rw, sizes),
         Some(sizes) => sizes.first().copied(),
     };
-    let mut offset = options.amount("offset")?.unwrap_or(Amount::Bytes(0));
-    if let (Some(align), Amount::Bytes(at)) =
-        (options.size("offset_align")?.filter(|align| *align > 0), offset)
-    {
-        offset = Amount::Bytes(at.next_multiple_of(align));
-    }
-    if options.flag("file_append")? == Some(true) && is_regular(files.first_name()) {
-        // What is there stays, and what the job adds lies behind it.
-        offset = Amount::Bytes(files.known_size.unwrap_or(0));
-    }
-    // What moves from clone to clone is said in bytes.
-    if let (Amount::Percent(part), Some(size)) = (offset, files.known_size) {
-        let at = truncated::<u64>(size as f64 * part.min(100.0) / 100.0);
-        offset = Amount::Bytes(at - at % smallest);
-    }
-    // As fio, which reckons the part before it makes the file: that of nothing.
-    if matches!(offset, Amount::Percent(_)) && files.are_new {
-        offset = Amount::Bytes(0);
-    }
-    let increment = match options.amount("offset_increment")? {
-        None => 0,
-        Some(Amount::Bytes(bytes)) => bytes,
-        Some(Amount::Percent(part)) => match files.known_size {
-            Some(size) => truncated::<u64>(size as f64 * part / 100.0) / smallest * smallest,
-            None => {
-                let setting = options.get("offset_increment").expect("it has a value");
-                return Err(setting.wrong(format!(
-                    "how large {} is, is not known here; say it in bytes, or name with --on what is there",
-                    files.first_name()
-                )));
-            }
-        },
-    };
-    let span = match (filesize, size) {
-        (Some(filesize), size) => match offset {
-            Amount::Bytes(at) if at < filesize => {
-                let rest = filesize - at;
-                Some(Amount::Bytes(match size {
-                    Some(Amount::Percent(part)) => {
-                        let part = truncated::<u64>(filesize as f64 * part / 100.0).min(rest);
-                        (part - part % smallest).max(smallest)
-                    }
-                    _ => rest,
-                }))
-            }
-            _ => return Err(refuse(options, "offset", "it leaves nothing of filesize")),
-        },
-        (None, Some(Amount::Bytes(0)) | None) => None,
-        (None, Some(Amount::Bytes(size))) => {
-            let span = size / each - size / each % smallest;
-            if span == 0 {
-                return Err(refuse(options, "size", "it has no room for one request in each file"));
-            }
-            Some(Amount::Bytes(span))
-        }
-        (None, Some(Amount::Percent(part))) if part >= 100.0 && offset == Amount::Bytes(0) => None,
-        (None, Some(Amount::Percent(part))) => Some(Amount::Percent(part.min(100.0))),
-    };
+    let offset = offset(options, files, smallest)?;
+    let increment = increment(options, files, smallest)?;
+    let span = span(options, (filesize, size), offset, (each, smallest))?;
     let (offset, span) = match (offset, span) {
         (Amount::Bytes(at), None) => (Amount::Bytes(super::zones::whole(options, rw, (at, None))?.0), None),
         (Amount::Bytes(at), Some(Amount::Bytes(len))) => {
@@ -186,4 +131,80 @@ pub(super) fn region(options: &Options, files: &Files, rw: Rw, ends: (u64, u64))
         _ => None,
     };
     Ok(Region { offset, increment, span, end: filesize, laid, total, sizes: Vec::new() })
+}
+
+/// Where the job begins in each file.
+fn offset(options: &Options, files: &Files, smallest: u64) -> Result<Amount, Refusal> {
+    let mut offset = options.amount("offset")?.unwrap_or(Amount::Bytes(0));
+    if let (Some(align), Amount::Bytes(at)) =
+        (options.size("offset_align")?.filter(|align| *align > 0), offset)
+    {
+        offset = Amount::Bytes(at.next_multiple_of(align));
+    }
+    if options.flag("file_append")? == Some(true) && is_regular(files.first_name()) {
+        // What is there stays, and what the job adds lies behind it.
+        offset = Amount::Bytes(files.known_size.unwrap_or(0));
+    }
+    // What moves from clone to clone is said in bytes.
+    if let (Amount::Percent(part), Some(size)) = (offset, files.known_size) {
+        let at = truncated::<u64>(size as f64 * part.min(100.0) / 100.0);
+        offset = Amount::Bytes(at - at % smallest);
+    }
+    // As fio, which reckons the part before it makes the file: that of nothing.
+    if matches!(offset, Amount::Percent(_)) && files.are_new {
+        offset = Amount::Bytes(0);
+    }
+    Ok(offset)
+}
+
+/// How far each clone begins behind the one before it.
+fn increment(options: &Options, files: &Files, smallest: u64) -> Result<u64, Refusal> {
+    match options.amount("offset_increment")? {
+        None => Ok(0),
+        Some(Amount::Bytes(bytes)) => Ok(bytes),
+        Some(Amount::Percent(part)) => match files.known_size {
+            Some(size) => Ok(truncated::<u64>(size as f64 * part / 100.0) / smallest * smallest),
+            None => {
+                let setting = options.get("offset_increment").expect("it has a value");
+                Err(setting.wrong(format!(
+                    "how large {} is, is not known here; say it in bytes, or name with --on what is there",
+                    files.first_name()
+                )))
+            }
+        },
+    }
+}
+
+/// How much of each file is used, by `filesize` and `size`; `None` where nothing says it.
+fn span(
+    options: &Options,
+    (filesize, size): (Option<u64>, Option<Amount>),
+    offset: Amount,
+    (each, smallest): (u64, u64),
+) -> Result<Option<Amount>, Refusal> {
+    Ok(match (filesize, size) {
+        (Some(filesize), size) => match offset {
+            Amount::Bytes(at) if at < filesize => {
+                let rest = filesize - at;
+                Some(Amount::Bytes(match size {
+                    Some(Amount::Percent(part)) => {
+                        let part = truncated::<u64>(filesize as f64 * part / 100.0).min(rest);
+                        (part - part % smallest).max(smallest)
+                    }
+                    _ => rest,
+                }))
+            }
+            _ => return Err(refuse(options, "offset", "it leaves nothing of filesize")),
+        },
+        (None, Some(Amount::Bytes(0)) | None) => None,
+        (None, Some(Amount::Bytes(size))) => {
+            let span = size / each - size / each % smallest;
+            if span == 0 {
+                return Err(refuse(options, "size", "it has no room for one request in each file"));
+            }
+            Some(Amount::Bytes(span))
+        }
+        (None, Some(Amount::Percent(part))) if part >= 100.0 && offset == Amount::Bytes(0) => None,
+        (None, Some(Amount::Percent(part))) => Some(Amount::Percent(part.min(100.0))),
+    })
 }

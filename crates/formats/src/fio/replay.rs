@@ -74,35 +74,46 @@ impl Replay {
                  replay_redirect=, filename= or --on; what blktrace has recorded names none",
             ));
         }
-        // A plan says `none` where it names no trace.
-        let path = if file == "none" { "./none" } else { file };
-        let mut keys = vec![("pattern", quoted("trace")), ("trace", quoted(path))];
-        if !stalls_never(options, head.as_deref())? {
-            keys.push(("pace", quoted("trace")));
-        }
-        if let Some(percent) = options.count("replay_time_scale")?.filter(|percent| *percent != 100) {
-            if !(1..=100_000).contains(&percent) {
-                return Err(refuse(options, "replay_time_scale", "a percentage from 1 to 100000"));
-            }
-            keys.push(("trace_speed", (percent as f64 / 100.0).to_string()));
-        }
-        if let Some(scale) = options.count("replay_scale")?.filter(|scale| *scale > 1) {
-            if scale > MOST_SCALE {
-                return Err(refuse(options, "replay_scale", "1 to 1000000"));
-            }
-            keys.push(("trace_scale", scale.to_string()));
-        }
-        if let Some(align) = options.size("replay_align")?.filter(|align| *align > 0) {
-            keys.push(("align", quoted(&Bytes::new(align).exact())));
-        }
-        if let Some(skip) = skipped(options)? {
-            keys.push(("trace_skip", quoted(&skip)));
-        }
-        if options.get("replay_redirect").is_some() || is_null {
-            keys.push(("trace_fold", "true".into()));
-        }
+        let keys = keys(options, file, head.as_deref(), is_null)?;
         Ok(Some(Replay { files, is_text: head.is_some(), keys }))
     }
+}
+
+/// The keys of a plan that replay the trace in `file`.
+fn keys(
+    options: &Options,
+    file: &str,
+    head: Option<&str>,
+    is_null: bool,
+) -> Result<Vec<(&'static str, String)>, Refusal> {
+    // A plan says `none` where it names no trace.
+    let path = if file == "none" { "./none" } else { file };
+    let mut keys = vec![("pattern", quoted("trace")), ("trace", quoted(path))];
+    if !stalls_never(options, head)? {
+        keys.push(("pace", quoted("trace")));
+    }
+    if let Some(percent) = options.count("replay_time_scale")?.filter(|percent| *percent != 100) {
+        if !(1..=100_000).contains(&percent) {
+            return Err(refuse(options, "replay_time_scale", "a percentage from 1 to 100000"));
+        }
+        keys.push(("trace_speed", (percent as f64 / 100.0).to_string()));
+    }
+    if let Some(scale) = options.count("replay_scale")?.filter(|scale| *scale > 1) {
+        if scale > MOST_SCALE {
+            return Err(refuse(options, "replay_scale", "1 to 1000000"));
+        }
+        keys.push(("trace_scale", scale.to_string()));
+    }
+    if let Some(align) = options.size("replay_align")?.filter(|align| *align > 0) {
+        keys.push(("align", quoted(&Bytes::new(align).exact())));
+    }
+    if let Some(skip) = skipped(options)? {
+        keys.push(("trace_skip", quoted(&skip)));
+    }
+    if options.get("replay_redirect").is_some() || is_null {
+        keys.push(("trace_fold", "true".into()));
+    }
+    Ok(keys)
 }
 
 /// Says no to a pace beside that of the trace.

@@ -89,16 +89,7 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
     for (name, of) in entry.reported().iter().filter(|(_, of)| of.requests > 0) {
         direction(text, name, of, entry);
     }
-    for (unit, name) in [(1, "nsec"), (1000, "usec"), (1_000_000, "msec")] {
-        let table: Vec<String> = figures::table(entry, unit)
-            .iter()
-            .filter(|(_, part)| *part > 0.0)
-            .map(|(edge, part)| format!("{edge}={part:3.2}%"))
-            .collect();
-        for line in table.chunks(5) {
-            let _ = writeln!(text, "  lat ({name})   : {}", line.join(", "));
-        }
-    }
+    latencies(text, entry);
     syncs(text, entry);
     let _ = writeln!(
         text,
@@ -109,6 +100,33 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
         entry.counts.major_faults,
         entry.counts.minor_faults
     );
+    depths(text, entry);
+    if let Some((count, first)) = entry.failed {
+        let _ = writeln!(
+            text,
+            "     errors    : total={count}, first_error={first}/<{}>",
+            figures::error_text(first)
+        );
+    }
+    steady_state(text, entry);
+}
+
+/// The shares of requests that took up to each of fio's edges.
+fn latencies(text: &mut String, entry: &Entry) {
+    for (unit, name) in [(1, "nsec"), (1000, "usec"), (1_000_000, "msec")] {
+        let table: Vec<String> = figures::table(entry, unit)
+            .iter()
+            .filter(|(_, part)| *part > 0.0)
+            .map(|(edge, part)| format!("{edge}={part:3.2}%"))
+            .collect();
+        for line in table.chunks(5) {
+            let _ = writeln!(text, "  lat ({name})   : {}", line.join(", "));
+        }
+    }
+}
+
+/// The requests in flight, how they were handed over and taken back, and how many there were.
+fn depths(text: &mut String, entry: &Entry) {
     let named = |names: [&str; 7], parts: [f64; 7]| {
         let part = |(name, part): (&str, f64)| format!("{name}={part:3.1}%");
         names.into_iter().zip(parts).map(part).collect::<Vec<_>>().join(", ")
@@ -135,26 +153,22 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
         entry.target.percent,
         entry.latency_depth()
     );
-    if let Some((count, first)) = entry.failed {
-        let _ = writeln!(
-            text,
-            "     errors    : total={count}, first_error={first}/<{}>",
-            figures::error_text(first)
-        );
-    }
-    if let Some(steady) = &entry.steady {
-        let attained = if steady.criterion.is_met { "yes" } else { "no" };
-        let mean = |all: &[f64]| truncated::<u64>(all.iter().sum::<f64>() / all.len().max(1) as f64);
-        let (bytes, iops) = (mean(&steady.bytes), mean(&steady.iops));
-        let [own, other] = entry.base.thousands().map(|thousand| short(bytes, 4, thousand, "B"));
-        let bandwidth = format!("{own}/s ({other}/s)");
-        let _ = writeln!(
-            text,
-            "  steadystate  : attained={attained}, bw={bandwidth}, iops={}, {}",
-            short(iops, 4, 1000, ""),
-            steady.criterion_text()
-        );
-    }
+}
+
+/// What became of `steadystate`, where the job has it.
+fn steady_state(text: &mut String, entry: &Entry) {
+    let Some(steady) = &entry.steady else { return };
+    let attained = if steady.criterion.is_met { "yes" } else { "no" };
+    let mean = |all: &[f64]| truncated::<u64>(all.iter().sum::<f64>() / all.len().max(1) as f64);
+    let (bytes, iops) = (mean(&steady.bytes), mean(&steady.iops));
+    let [own, other] = entry.base.thousands().map(|thousand| short(bytes, 4, thousand, "B"));
+    let bandwidth = format!("{own}/s ({other}/s)");
+    let _ = writeln!(
+        text,
+        "  steadystate  : attained={attained}, bw={bandwidth}, iops={}, {}",
+        short(iops, 4, 1000, ""),
+        steady.criterion_text()
+    );
 }
 
 fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
