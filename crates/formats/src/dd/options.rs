@@ -266,25 +266,7 @@ impl Draft {
                         stdout are not measured";
             return Err(usage(what));
         };
-        let source = match from.as_str() {
-            "/dev/zero" => Some(Source::Zeros),
-            "/dev/urandom" | "/dev/random" => Some(Source::Random),
-            _ => None,
-        };
-        let (side, target) = match (source, to == "/dev/null") {
-            (None, true) => (Side::Read, from),
-            (Some(source), false) => (Side::Write(source), to),
-            (Some(_), true) => {
-                return Err(usage("neither side is storage; name a target in place of one of them"));
-            }
-            (None, false) => {
-                let what = format!(
-                    "copying {from} to {to} measures neither; read one with `of=/dev/null`, write the other with \
-                     `if=/dev/zero`"
-                );
-                return Err(usage(&what));
-            }
-        };
+        let (side, target) = sides(from, to)?;
         if self.exclusive && self.existing {
             return Err(usage("`conv=excl` and `conv=nocreat` contradict each other"));
         }
@@ -322,6 +304,30 @@ impl Draft {
             notes: self.notes,
         })
     }
+}
+
+/// What is measured, and how: the other side is no storage.
+fn sides(from: String, to: String) -> Result<(Side, String), Refusal> {
+    let usage = |what: &str| Refusal::usage(TOOL, what);
+    let source = match from.as_str() {
+        "/dev/zero" => Some(Source::Zeros),
+        "/dev/urandom" | "/dev/random" => Some(Source::Random),
+        _ => None,
+    };
+    Ok(match (source, to == "/dev/null") {
+        (None, true) => (Side::Read, from),
+        (Some(source), false) => (Side::Write(source), to),
+        (Some(_), true) => {
+            return Err(usage("neither side is storage; name a target in place of one of them"));
+        }
+        (None, false) => {
+            let what = format!(
+                "copying {from} to {to} measures neither; read one with `of=/dev/null`, write the other with \
+                 `if=/dev/zero`"
+            );
+            return Err(usage(&what));
+        }
+    })
 }
 
 fn in_bytes(amount: Amount, flagged: bool) -> Amount {

@@ -416,14 +416,42 @@ impl Draft {
         if self.command.random_percent == Some(0) {
             (self.random, self.command.random_percent) = (None, None);
         }
-        let block = self.command.block;
         if self.random.is_some() && self.command.thread_stride > 0 {
             return Err(usage("`-T` goes with sequential access, not with `-r`"));
         }
         if self.random.is_some() && (self.stride.is_some() || self.interlocked) {
             self.command.notes.push("`-s` changes nothing beside `-r`".into());
         }
-        self.command.access = match (self.random, self.interlocked) {
+        self.command.access = self.access()?;
+        if self.command.total_threads.is_some() && self.says_threads {
+            return Err(usage("`-F` and `-t` contradict each other"));
+        }
+        self.command.bursts = match (self.burst, self.pause) {
+            (Some(burst), Some(pause)) => Some((burst, pause)),
+            (None, None) => None,
+            _ => {
+                return Err(usage(
+                    "`-i` and `-j` go together: requests of a burst, milliseconds between bursts",
+                ));
+            }
+        };
+        if self.command.bursts.is_some() && self.command.throughput.is_some() {
+            return Err(usage("`-g` does not go with `-i` and `-j`"));
+        }
+        if self.command.targets.is_empty() {
+            return Err(usage("name at least one file or device"));
+        }
+        debug_assert!(
+            self.command.block > 0 && self.command.outstanding > 0,
+            "requests move something, one at least"
+        );
+        Ok(self.command)
+    }
+
+    /// Where requests of a thread go.
+    fn access(&self) -> Result<Access, Refusal> {
+        let (usage, block) = (|what: &str| Refusal::usage(TOOL, what), self.command.block);
+        Ok(match (self.random, self.interlocked) {
             (Some(align), _) => Access::Random(align),
             (None, true) => {
                 if self.command.thread_stride > 0 {
@@ -443,25 +471,6 @@ impl Draft {
                 }
                 Access::Sequential(stride)
             }
-        };
-        if self.command.total_threads.is_some() && self.says_threads {
-            return Err(usage("`-F` and `-t` contradict each other"));
-        }
-        self.command.bursts = match (self.burst, self.pause) {
-            (Some(burst), Some(pause)) => Some((burst, pause)),
-            (None, None) => None,
-            _ => {
-                return Err(usage(
-                    "`-i` and `-j` go together: requests of a burst, milliseconds between bursts",
-                ));
-            }
-        };
-        if self.command.bursts.is_some() && self.command.throughput.is_some() {
-            return Err(usage("`-g` does not go with `-i` and `-j`"));
-        }
-        if self.command.targets.is_empty() {
-            return Err(usage("name at least one file or device"));
-        }
-        Ok(self.command)
+        })
     }
 }

@@ -123,6 +123,7 @@ fn target_parameters(command: &Command, target: &str) -> String {
 
 fn results(number: usize, point: &Point, rows: &[Row], threads: u32, cpus: u32, columns: Columns) -> String {
     let time = seconds(point);
+    debug_assert!(threads > 0, "a load has a thread");
     let mut text = format!("\n\nResults for timespan {number}:\n{STARS}");
     if time < 1e-7 {
         return text + INTERRUPTED + "\n";

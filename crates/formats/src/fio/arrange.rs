@@ -127,6 +127,7 @@ fn read_through(plan: &mut PlanText, name: &str, readers: &[Member]) -> Option<V
     if readers.is_empty() {
         return None;
     }
+    debug_assert!(!name.is_empty(), "a phase has a name");
     plan.phase(Keys::named(&braced(name)));
     write_members(plan, readers);
     Some(Vec::new())

@@ -148,6 +148,7 @@ impl Files {
         let sizes = names.iter().map(|name| (environment.size_bytes)(name));
         let known_size = sizes.collect::<Option<Vec<u64>>>().and_then(|sizes| sizes.into_iter().min());
         let (each, apart) = (names.len(), options.get("filename").is_none());
+        debug_assert!(each > 0, "a target that takes the place of files is named");
         Files { of_clone: vec![names; clones as usize], each, known_size, apart, ..self }
     }
 

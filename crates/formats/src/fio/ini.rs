@@ -76,6 +76,7 @@ impl Reader<'_> {
         }
         let name = self.filled(name, origin)?;
         self.sections.push(Section::named(name, origin)?);
+        debug_assert!(self.sections.len() <= MOST, "more sections are an error");
         Ok(())
     }
 
@@ -89,6 +90,7 @@ impl Reader<'_> {
         let text = (self.environment.file)(&path)
             .or_else(|error| beside().map_or(Err(error), |path| (self.environment.file)(&path)))
             .map_err(|error| origin.refuse(format!("the included file `{path}` cannot be read: {error}")))?;
+        debug_assert!(depth < DEEPEST, "files that include each other come to an end");
         self.file(&path, &text, depth + 1)
     }
 
@@ -132,6 +134,7 @@ impl Reader<'_> {
             // A variable that is not set is nothing, as in fio.
             filled.push_str(&(self.environment.variable)(&after[..end]).unwrap_or_default());
             rest = &after[end + 1..];
+            debug_assert!(rest.len() < text.len(), "what is filled in is left behind");
         }
         filled.push_str(rest);
         Ok(keywords(&filled, self.environment))

@@ -285,6 +285,7 @@ fn in_files(
 /// The smallest and the largest size of its requests.
 fn ends_of(rw: Rw, sizes: &[Sizes; 3]) -> (u64, u64) {
     let all = || (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size);
+    debug_assert!(all().all(|size| size > 0), "a request moves something");
     (all().min().unwrap_or(4096), all().max().unwrap_or(4096))
 }
 

@@ -135,21 +135,7 @@ fn job(job: &Entry, bins: bool) -> Json {
         entry("majf", Json::Count(job.counts.major_faults)),
         entry("minf", Json::Count(job.counts.minor_faults)),
     ]);
-    let depths = ["1", "2", "4", "8", "16", "32", ">=64"];
-    let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
-    let share = |(name, share): (&str, f64)| entry(name, Json::Figure(share));
-    keys.push(entry(
-        "iodepth_level",
-        Json::Object(depths.into_iter().zip(job.depth_table()).map(share).collect()),
-    ));
-    for (name, parts) in [("iodepth_submit", job.submit_table()), ("iodepth_complete", job.complete_table())]
-    {
-        keys.push(entry(name, Json::Object(batches.into_iter().zip(parts).map(share).collect())));
-    }
-    for (name, unit) in [("latency_ns", 1), ("latency_us", 1000), ("latency_ms", 1_000_000)] {
-        let table = figures::table(job, unit);
-        keys.push(entry(name, Json::Object(table.iter().map(|(edge, part)| share((edge, *part))).collect())));
-    }
+    keys.extend(shares(job));
     if let Some((count, first)) = job.failed {
         keys.push(entry("total_err", Json::Count(count)));
         keys.push(entry("first_error", Json::Signed(first.into())));
@@ -164,6 +150,26 @@ fn job(job: &Entry, bins: bool) -> Json {
     ]);
     keys.extend(job.steady.as_ref().map(steady));
     Json::Object(keys)
+}
+
+/// The shares of requests by requests in flight, by how many were handed over and taken back at once, and by latency.
+fn shares(job: &Entry) -> Vec<(String, Json)> {
+    let depths = ["1", "2", "4", "8", "16", "32", ">=64"];
+    let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
+    let share = |(name, share): (&str, f64)| entry(name, Json::Figure(share));
+    let mut keys = vec![entry(
+        "iodepth_level",
+        Json::Object(depths.into_iter().zip(job.depth_table()).map(share).collect()),
+    )];
+    for (name, parts) in [("iodepth_submit", job.submit_table()), ("iodepth_complete", job.complete_table())]
+    {
+        keys.push(entry(name, Json::Object(batches.into_iter().zip(parts).map(share).collect())));
+    }
+    for (name, unit) in [("latency_ns", 1), ("latency_us", 1000), ("latency_ms", 1_000_000)] {
+        let table = figures::table(job, unit);
+        keys.push(entry(name, Json::Object(table.iter().map(|(edge, part)| share((edge, *part))).collect())));
+    }
+    keys
 }
 
 fn steady(of: &Attained) -> (String, Json) {

@@ -174,21 +174,7 @@ fn member(
     }
     keys.push(("engine", quoted(job.engine.name)));
     pace(job, workers, &mut keys);
-    // Each block that is trimmed is written: fio does twice as much, too.
-    let times = if job.rw.rewrites_trims() { 2 } else { 1 };
-    let all = |each: u64| each.saturating_mul(times * u64::from(workers)).min(i64::MAX as u64);
-    if let Some(bytes) = bytes_of(job, span)? {
-        keys.push(("bytes", size(all(bytes))));
-    }
-    if let Some(requests) = job.length.requests {
-        keys.push(("ops", all(requests).to_string()));
-        if job.length.is_ramped() {
-            keys.push(("ops_after_warmup", "true".into()));
-        }
-    }
-    if let Some(passes) = job.length.passes {
-        keys.push(("loops", passes.saturating_mul(times).min(u32::MAX.into()).to_string()));
-    }
+    amounts(job, workers, span, &mut keys)?;
     let repeats = job.files.repeats(job.rw);
     if job.rw.consecutive > 1 || repeats > 1 {
         keys.push(("consecutive", (job.rw.consecutive as usize).max(repeats).to_string()));
@@ -207,6 +193,26 @@ fn member(
         *log = quoted(&format!("{path}.{clone}"));
     }
     Ok(Member { job: index, name, keys, joins: false })
+}
+
+/// How much all of the clones move.
+fn amounts(job: &Job, workers: u32, span: Option<Amount>, keys: &mut Vec<Key>) -> Result<(), Refusal> {
+    // Each block that is trimmed is written: fio does twice as much, too.
+    let times = if job.rw.rewrites_trims() { 2 } else { 1 };
+    let all = |each: u64| each.saturating_mul(times * u64::from(workers)).min(i64::MAX as u64);
+    if let Some(bytes) = bytes_of(job, span)? {
+        keys.push(("bytes", size(all(bytes))));
+    }
+    if let Some(requests) = job.length.requests {
+        keys.push(("ops", all(requests).to_string()));
+        if job.length.is_ramped() {
+            keys.push(("ops_after_warmup", "true".into()));
+        }
+    }
+    if let Some(passes) = job.length.passes {
+        keys.push(("loops", passes.saturating_mul(times).min(u32::MAX.into()).to_string()));
+    }
+    Ok(())
 }
 
 /// Pauses between requests, and what ends the workload other than its own length.

@@ -63,20 +63,7 @@ pub(super) fn pace(
     // Of a pause and a rate the slower one decides: a pause that fits between two requests of the rate is part of it.
     if think_ns > 0 {
         let paused = think(options, think_ns)?;
-        let (every, pause) = match paused {
-            Pace::Think { ns, blocks } => (f64::from(blocks), ns),
-            _ => {
-                let setting = options.get("thinktime_iotime").expect("it has a value");
-                return Err(
-                    setting.unsupported("a job with a rate pauses after requests; leave one of them out")
-                );
-            }
-        };
-        let is_slower = pause as f64 / 1e9 > every / per_second;
-        notes.push(format!(
-            "of rate and thinktime the slower one holds: here the {}",
-            if is_slower { "thinktime" } else { "rate" }
-        ));
+        let is_slower = is_slower(options, paused, per_second, notes)?;
         if is_slower {
             return Ok((paused, rw.is_mixed().then_some(reads)));
         }
@@ -93,6 +80,28 @@ pub(super) fn pace(
         ));
     }
     Ok((Pace::Rate { per_second, poisson }, rw.is_mixed().then_some(reads)))
+}
+
+/// Whether what a job waits between requests holds it back more than its rate.
+fn is_slower(
+    options: &Options,
+    paused: Pace,
+    per_second: f64,
+    notes: &mut Vec<String>,
+) -> Result<bool, Refusal> {
+    let (every, pause) = match paused {
+        Pace::Think { ns, blocks } => (f64::from(blocks), ns),
+        _ => {
+            let setting = options.get("thinktime_iotime").expect("it has a value");
+            return Err(setting.unsupported("a job with a rate pauses after requests; leave one of them out"));
+        }
+    };
+    let is_slower = pause as f64 / 1e9 > every / per_second;
+    notes.push(format!(
+        "of rate and thinktime the slower one holds: here the {}",
+        if is_slower { "thinktime" } else { "rate" }
+    ));
+    Ok(is_slower)
 }
 
 /// Whether a job asks no storage: it burns processor time, as ioengine=cpuio, or runs a program, as ioengine=exec.

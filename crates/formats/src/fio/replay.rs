@@ -87,6 +87,7 @@ fn keys(
     is_null: bool,
 ) -> Result<Vec<(&'static str, String)>, Refusal> {
     // A plan says `none` where it names no trace.
+    debug_assert!(!file.is_empty(), "a trace is read from a file");
     let path = if file == "none" { "./none" } else { file };
     let mut keys = vec![("pattern", quoted("trace")), ("trace", quoted(path))];
     if !stalls_never(options, head)? {

@@ -184,6 +184,7 @@ impl Reader<'_> {
     fn take(&mut self, wanted: &[char]) -> Option<char> {
         self.rest = self.rest.trim_start();
         let found = self.rest.chars().next().filter(|each| wanted.contains(each))?;
+        debug_assert!(self.rest.starts_with(found), "what is taken is what comes next");
         self.rest = &self.rest[found.len_utf8()..];
         Some(found)
     }
@@ -242,6 +243,7 @@ impl Reader<'_> {
             self.rest.find(|each: char| !each.is_ascii_digit() && each != '.').unwrap_or(self.rest.len());
         let value: f64 = self.rest[..end].parse().map_err(|_| self.wrong())?;
         let after = &self.rest[end..];
+        debug_assert!(value >= 0.0, "a sign stands before a number, and is none of it");
         let stop = after.find(|each: char| !each.is_ascii_alphabetic()).unwrap_or(after.len());
         let factor = (self.factor)(&after[..stop]).ok_or_else(|| self.wrong())?;
         self.rest = &after[stop..];

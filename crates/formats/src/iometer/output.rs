@@ -114,6 +114,11 @@ impl Writer<'_> {
         self.line("'Results");
         let header = headings(self.generation).join(",");
         self.line(&header);
+        debug_assert_eq!(
+            header.split(',').count(),
+            headings(self.generation).len(),
+            "a heading has no comma"
+        );
         let cpu = Cpu::of(point);
         let mut at = 0;
         let mut rows = Vec::new();

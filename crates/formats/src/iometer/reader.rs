@@ -324,32 +324,7 @@ impl Reader<'_> {
             self.note(format!("line {}: 0% of the requests, left out", row.number));
             return Ok(());
         }
-        if line.size == 0 || line.size > MOST_BYTES || line.align > MOST_BYTES {
-            let what = format!(
-                "a request of {} bytes at a multiple of {}: from 1 byte to 1 GiB are read",
-                line.size, line.align
-            );
-            return Err(self.lines.wrong(row, what));
-        }
-        // Iometer asks past the system's cache, as its disk workers do.
-        if !line.size.is_multiple_of(SECTOR) || !line.align.is_multiple_of(SECTOR) {
-            let what = format!(
-                "a request of {} bytes at a multiple of {}: a disk has sectors of {SECTOR} bytes, of which both are multiples",
-                line.size, line.align
-            );
-            return Err(self.lines.wrong(row, what));
-        }
-        if line.delay_ms > DELAY_MOST_MS {
-            let what = format!("a delay of {} ms is longer than a day", line.delay_ms);
-            return Err(self.lines.wrong(row, what));
-        }
-        if line.reply > 0 {
-            let what = format!(
-                "a reply of {} bytes is an answer over a network; storage has no replies: set it to 0",
-                line.reply
-            );
-            return Err(self.lines.wrong(row, what));
-        }
+        check(&line).map_err(|what| self.lines.wrong(row, what))?;
         if lines.len() == MOST_LINES {
             return Err(self.lines.wrong(row, format!("a specification has at most {MOST_LINES} lines")));
         }
@@ -441,3 +416,34 @@ const DELAY_MOST_MS: u64 = 86_400_000;
 const MOST_BYTES: u64 = 1 << 30;
 /// The most outstanding I/Os.
 const MOST_DEPTH: u32 = 65_536;
+
+/// What of a line no disk can do.
+fn check(line: &SpecLine) -> Result<(), String> {
+    if line.size == 0 || line.size > MOST_BYTES || line.align > MOST_BYTES {
+        let what = format!(
+            "a request of {} bytes at a multiple of {}: from 1 byte to 1 GiB are read",
+            line.size, line.align
+        );
+        return Err(what);
+    }
+    // Iometer asks past the system's cache, as its disk workers do.
+    if !line.size.is_multiple_of(SECTOR) || !line.align.is_multiple_of(SECTOR) {
+        let what = format!(
+            "a request of {} bytes at a multiple of {}: a disk has sectors of {SECTOR} bytes, of which both are multiples",
+            line.size, line.align
+        );
+        return Err(what);
+    }
+    if line.delay_ms > DELAY_MOST_MS {
+        let what = format!("a delay of {} ms is longer than a day", line.delay_ms);
+        return Err(what);
+    }
+    if line.reply > 0 {
+        let what = format!(
+            "a reply of {} bytes is an answer over a network; storage has no replies: set it to 0",
+            line.reply
+        );
+        return Err(what);
+    }
+    Ok(())
+}

@@ -192,6 +192,7 @@ fn rounded(lines: Vec<(f64, SpecLine)>) -> Vec<SpecLine> {
         .map(|(share, line)| SpecLine { share: truncated::<u32>(exact(*share)), ..*line })
         .collect();
     let given: u32 = rounded.iter().map(|line| line.share).sum();
+    debug_assert!(given <= 100, "what is cut off was part of a hundred");
     for (_, at) in by_remainder.iter().take(100u32.saturating_sub(given) as usize) {
         rounded[*at].share += 1;
     }

@@ -227,6 +227,8 @@ impl Draft {
         // A read that is compared is a read with its own line.
         command.reads |= command.checks_reads;
         command.check()?;
+        debug_assert!(command.shape.tasks > 0 && command.shape.transfer > 0, "a task transfers something");
+        debug_assert!(!command.checks_reads || command.reads, "what is compared is read");
         Ok(command)
     }
 }

@@ -71,6 +71,7 @@ impl Timed {
             return 0.0;
         }
         let seconds = self.elapsed_ns as f64 / 1e9;
+        debug_assert!(seconds > 0.0 && self.records > 0, "a rate is of something in some time");
         match unit {
             Unit::Kilobytes => self.bytes as f64 / 1024.0 / seconds,
             Unit::Operations => self.records as f64 / seconds,

@@ -135,6 +135,7 @@ fn text(run: &Run) -> Result<String, NoFigures> {
     let (tasks, items, hosts) = trees().next().map_or((1, 0, 1), |(first, tree)| {
         (first.workloads[0].spec.workers.max(1), tree.count, point::hosts(first))
     });
+    debug_assert!(tasks > 0, "a tree has a task");
     let sheet = Sheet {
         words: run.command.iter().skip(1).cloned().collect(),
         tasks,

@@ -349,6 +349,7 @@ impl Draft {
             self.notes.push(format!("`-cache_size {mib}` are {tib} TiB before each data point: it is in MB"));
         }
         let stripe_kib = self.stripe_kib.unwrap_or(1024);
+        debug_assert!(self.write.is_none_or(|part| part <= 100), "no more than all is written");
         Ok(Command {
             words: arguments.to_vec(),
             run,

@@ -127,6 +127,7 @@ pub(super) fn loads(figures: &Figures, of: fn(&Load) -> u32) -> Vec<u32> {
     let mut loads: Vec<u32> = figures.cells().map(|(load, _)| of(&load)).collect();
     loads.sort_unstable();
     loads.dedup();
+    debug_assert!(loads.is_sorted_by(|one, next| one < next), "each load is listed once");
     loads
 }
 

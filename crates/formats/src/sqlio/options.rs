@@ -255,6 +255,11 @@ impl Draft {
             };
             command.named = folders.iter().flat_map(within).collect();
         }
+        debug_assert_eq!(
+            command.params.is_some(),
+            command.named.is_empty(),
+            "files are those of a parameter file, or are named"
+        );
         if command.named.len() > MOST as usize {
             return usage("at most 256 files");
         }

@@ -18,21 +18,7 @@ pub fn preamble(command: &Command, files: &[File]) -> String {
     if let Some(timer) = command.timer {
         text += &format!("using {timer} counter for latency timings, 1000000000 counts per second\n");
     }
-    if let Some(params) = &command.params {
-        text += &format!("parameter file used: {params}\n");
-        let mut first = 0;
-        for File { name, threads, mask, .. } in files {
-            let numbers = match threads {
-                1 => format!("{first}"),
-                _ => format!("{first}-{}", first + threads - 1),
-            };
-            text += &format!(
-                "\tfile {name} with {} ({numbers}) using mask 0x{mask:X} ({mask})\n",
-                plural(*threads)
-            );
-            first += threads;
-        }
-    }
+    text += &parameters(command, files);
     let threads = match command.params {
         Some(_) => files.iter().map(|file| file.threads).sum(),
         None => command.threads,
@@ -73,6 +59,23 @@ pub fn preamble(command: &Command, files: &[File]) -> String {
         );
         // The last of them is done once it is; the others cannot be told apart from it.
         text += if std::ptr::eq(file, last_expanded(files)) { "" } else { " done.\n" };
+    }
+    text
+}
+
+/// The threads of each file, where a parameter file says them.
+fn parameters(command: &Command, files: &[File]) -> String {
+    let Some(params) = &command.params else { return String::new() };
+    let mut text = format!("parameter file used: {params}\n");
+    let mut first = 0;
+    for File { name, threads, mask, .. } in files {
+        let numbers = match threads {
+            1 => format!("{first}"),
+            _ => format!("{first}-{}", first + threads - 1),
+        };
+        text +=
+            &format!("\tfile {name} with {} ({numbers}) using mask 0x{mask:X} ({mask})\n", plural(*threads));
+        first += threads;
     }
     text
 }
