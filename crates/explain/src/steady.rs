@@ -3,7 +3,7 @@
 //! SNIA's rule accepts a slow drift for ever, so a test for trends is run too, and a finding says where the two
 //! disagree.
 
-use record::{Point, Rounds, Run, Severity, Silence, WorkloadResult, World, phase_title};
+use record::{Op, Ops, Point, Rounds, Run, Severity, Silence, WorkloadResult, World, phase_title};
 use stats::batch_mean;
 use stats::steady::{RANGE_MAX, SLOPE_MAX, Steady, WINDOW};
 use stats::trend::Trend;
@@ -63,8 +63,10 @@ pub(crate) fn silence(run: &Run, _: &Point, workload: &WorkloadResult) -> Option
     let ops: u64 = workload.classes.iter().map(|class| class.ops).sum();
     // Records of earlier programs hold shorter ones.
     let least_ns = Silence::TIMES as f64 * workload.measured_ns as f64 / ops as f64;
-    let silent: Vec<_> =
-        workload.stalls.iter().filter(|silence| silence.length_ns as f64 >= least_ns).collect();
+    // A flush that lasts so long is a figure of its own, and its writes are done.
+    let flushed_ns = longest_flush_ns(workload);
+    let is_long = |silence: &&Silence| silence.length_ns as f64 >= least_ns && silence.length_ns > flushed_ns;
+    let silent: Vec<_> = workload.stalls.iter().filter(is_long).collect();
     let longest = silent.iter().max_by_key(|silence| silence.length_ns)?;
     let sum_ns: u64 = silent.iter().map(|silence| silence.length_ns).sum();
     let share = sum_ns as f64 / workload.measured_ns as f64;
@@ -86,6 +88,12 @@ pub(crate) fn silence(run: &Run, _: &Point, workload: &WorkloadResult) -> Option
     ));
     let draft = draft.number("longest_s", longest_s).number("from_s", from_s);
     Some(draft.number("stalls", silent.len() as f64).number("silent_share", share))
+}
+
+/// How long the longest flush of the window took; zero where there was none.
+fn longest_flush_ns(workload: &WorkloadResult) -> u64 {
+    let flushes = workload.each_op().filter(|one| one.op == Ops::One(Op::Flush));
+    flushes.filter_map(|one| one.response.as_ref()).map(|response| response.max_ns).max().unwrap_or(0)
 }
 
 /// A window is cut into so many parts. Neighbouring seconds resemble each other; parts of some seconds do so less, and
@@ -349,6 +357,14 @@ mod tests {
         );
         assert_eq!((two.numbers["stalls"], two.numbers["silent_share"]), (2.0, 0.25));
         assert_eq!((two.numbers["longest_s"], two.numbers["from_s"]), (4.5, 7.0));
+        let mut flushed = run(|_| 1_000.0);
+        let workload = &mut flushed.points[0].workloads[0];
+        workload.stalls = vec![Silence { from_ns: 500_000_000, length_ns: 20_000_000_000 }];
+        let mut flush = workload.summary[0].clone();
+        flush.op = Ops::One(Op::Flush);
+        flush.response.as_mut().expect("it has latencies").max_ns = 20_000_000_000;
+        workload.summary.push(flush);
+        assert_eq!(of(silence, &flushed), None, "one flush took as long");
         let severity = |length_ms| stalled(&[(0, length_ms)]).map(|finding| finding.severity);
         assert_eq!([14_999, 15_000].map(severity), [Some(Severity::Warning), Some(Severity::Invalid)]);
     }

@@ -155,7 +155,7 @@ impl Host {
         let before = gate.counts();
         let passes = match purpose {
             // The block layer lets requests that somebody waits for pass what is written back in the background.
-            Purpose::Writeback => gate.enter_patiently(depth, request),
+            Purpose::Writeback(_) => gate.enter_patiently(depth, request),
             _ => gate.enter(depth, request),
         };
         self.admitted.change(now, before, gate.counts());

@@ -249,7 +249,7 @@ impl Hosts {
 
     /// A request that the host made for its own `purpose` has ended: whoever has waited for it goes on.
     pub fn fetched(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, purpose: Purpose) {
-        let HostRequest { host, len, failed, .. } = traffic.requests[place];
+        let HostRequest { host, failed, .. } = traffic.requests[place];
         let now = traffic.time.now();
         match purpose {
             Purpose::Job => {}
@@ -265,7 +265,7 @@ impl Hosts {
             Purpose::Pointers { whole, buffered } => {
                 self.pointers_came(traffic, array, place, (whole, buffered));
             }
-            Purpose::Writeback => self.pages_left(traffic, array, host, len),
+            Purpose::Writeback(age) => self.pages_left(traffic, array, place, age),
         }
     }
 }

@@ -54,6 +54,7 @@ mod paths;
 mod quiesce;
 mod request;
 mod resource;
+mod syncs;
 mod timeline;
 mod traffic;
 mod trial;

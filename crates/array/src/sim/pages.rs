@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** dirty bytes never exceed the limit by more than one write, and each is written back once.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Nanos, SECTOR_BYTES};
@@ -22,6 +22,7 @@ use super::event::Event;
 use super::hosts::Hosts;
 use super::indirect::Indirect;
 use super::request::{HostRequest, Purpose};
+use super::syncs::Syncs;
 use super::traffic::Traffic;
 
 /// Streams that a host tells apart: one per open file, in effect.
@@ -44,6 +45,8 @@ pub struct Pages {
     /// The run of dirty bytes that is still growing: LUN, from, to.
     run: Option<(u32, u64, u64)>,
     writers: VecDeque<u32>,
+    /// By LUN.
+    syncs: BTreeMap<u32, Syncs>,
 }
 
 impl Pages {
@@ -62,6 +65,7 @@ impl Pages {
             dirty: 0,
             run: None,
             writers: VecDeque::new(),
+            syncs: BTreeMap::new(),
         }
     }
 
@@ -125,11 +129,18 @@ impl Hosts {
                 self.write_back_run(traffic, array, host, ready);
                 if only_sets_out {
                     self.copy_out(traffic, place, ready);
-                } else {
+                } else if !self.waits_for_pages(traffic, place) {
                     self.dispatch(traffic, array, place, ready);
                 }
             }
         }
+    }
+
+    /// Whether a flush waits until the dirty pages of its LUN are written, before the storage hears of it.
+    fn waits_for_pages(&mut self, traffic: &Traffic, place: u32) -> bool {
+        let HostRequest { op, host, lun, .. } = traffic.requests[place];
+        let syncs = self.pages_of(host).and_then(|pages| pages.syncs.get_mut(&lun));
+        op == Op::Flush && syncs.is_some_and(|syncs| syncs.wait(place))
     }
 
     /// Has the page cache of a host, where it has one, hold bytes `from..to` of a LUN.
@@ -331,6 +342,7 @@ impl Hosts {
         let Some((lun, offset, to)) = pages.run.take() else { return };
         debug_assert!(offset < to, "a run of dirty pages must not be empty");
         debug_assert!(to - offset <= pages.dirty, "the run that grows is a part of what is dirty");
+        let age = pages.syncs.entry(lun).or_default().begin();
         let part = HostRequest {
             host,
             op: Op::Write,
@@ -338,18 +350,27 @@ impl Hosts {
             lun,
             offset,
             len: narrow::<u32>(to - offset),
-            purpose: Purpose::Writeback,
+            purpose: Purpose::Writeback(age),
             ..HostRequest::default()
         };
         self.send_own(traffic, array, part, ready);
     }
 
-    /// Dirty pages are on the array: writers that waited for room go on.
-    pub(super) fn pages_left(&mut self, traffic: &mut Traffic, array: &mut Array, host: u32, bytes: u32) {
+    /// Dirty pages of that age are on the array, by the request at `place`: who waited for them or for room goes on.
+    pub(super) fn pages_left(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, age: u64) {
         let now = traffic.time.now();
+        let HostRequest { host, lun, len, .. } = traffic.requests[place];
         let Some(pages) = self.pages_of(host) else { return };
-        debug_assert!(u64::from(bytes) <= pages.dirty, "dirty pages must be written back once");
-        pages.dirty -= u64::from(bytes);
+        debug_assert!(u64::from(len) <= pages.dirty, "dirty pages must be written back once");
+        pages.dirty -= u64::from(len);
+        pages.syncs.entry(lun).or_default().end(age);
+        while let Some(syncs) = self.pages_of(host).and_then(|pages| pages.syncs.get_mut(&lun))
+            && let Some(flush) = syncs.release()
+        {
+            traffic.requests.follow(flush, place, Stage::PageCache);
+            traffic.requests.trace(flush).wait(Stage::PageCache, now);
+            self.dispatch(traffic, array, flush, now);
+        }
         while let Some(pages) = self.pages_of(host)
             && let Some(&place) = pages.writers.front()
             && pages.has_room(traffic.requests[place].len)

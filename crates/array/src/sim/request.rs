@@ -31,8 +31,8 @@ pub enum Purpose {
         /// Whether it goes through the page cache.
         buffered: bool,
     },
-    /// A page cache writes pages back.
-    Writeback,
+    /// A page cache writes pages back, of that age among those of their file.
+    Writeback(u64),
 }
 
 /// Where a request is going.

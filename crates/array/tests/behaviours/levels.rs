@@ -21,6 +21,15 @@ fn with_a_few_percent_of_writes_small_requests_of_raid_5_are_clearly_lower_than_
 }
 
 #[test]
+fn a_disk_takes_a_stream_into_its_buffer_in_the_order_in_which_it_came_at_any_depth() {
+    let of = |depth: u32| {
+        let load = Load { warmup: Nanos::from_secs(3), ..writing(stream(kib(512), depth)) };
+        rate("hdd-1?drive=st3600057ss&write_back=true", &load)
+    };
+    assert_equal(of(32), of(4), 0.02);
+}
+
+#[test]
 fn one_stream_stays_with_one_drive_of_an_md_mirror_and_two_streams_read_from_both() {
     let read = |workers: u32, balance: &str| {
         let load = Load { workers, ..stream(kib(512), 4) };

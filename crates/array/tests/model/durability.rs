@@ -108,15 +108,36 @@ fn a_write_with_dsync_lasts_as_long_as_its_way_to_the_members_where_the_cache_is
     topology.controller.cache = Some(write_back(false));
     assert_near([write_ms(&topology, false, false), write_ms(&topology, true, false)], [0.01, 1.01]);
     // The host's page cache is as volatile.
-    topology.host.page_cache = Some(PageCacheParams {
+    topology.host.page_cache = Some(pages());
+    assert_near([write_ms(&topology, false, true), write_ms(&topology, true, true)], [0.001, 1.011]);
+}
+
+fn pages() -> PageCacheParams {
+    PageCacheParams {
         size: Bytes::GIB,
         copy: BytesPerSecond::new(4.096e9),
         read_ahead: Bytes::ZERO,
         dirty_background: Share::ALL,
         dirty_limit: Share::ALL,
         indirect_block: None,
-    });
-    assert_near([write_ms(&topology, false, true), write_ms(&topology, true, true)], [0.001, 1.011]);
+    }
+}
+
+#[test]
+fn a_flush_waits_until_the_dirty_pages_of_its_file_are_written() {
+    let mut topology = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+    topology.host.page_cache = Some(pages());
+    let took_ms = |flush: bool| {
+        let mut sim = Sim::new(&topology, 1).expect("the topology is possible");
+        let mut spec = job(&random(Bytes::KIB * 4, 0.0, 100), Bytes::GIB);
+        spec.flush_at_end = flush;
+        let (job, files) = (Job::new(spec), vec![FilePlace::whole(0)]);
+        let outcome = sim.run(vec![Client { job, files, host: 0, buffered: true, durable: false }]);
+        (outcome.until - outcome.from).as_secs_f64() * 1e3
+    };
+    let (copied, flushed) = (took_ms(false), took_ms(true));
+    assert!(copied < 1.0, "{copied} ms: 100 pages of 4 KiB are copied in 1 us each");
+    assert!((99.0..102.0).contains(&flushed), "{flushed} ms of a disk of one millisecond");
 }
 
 fn assert_near<const N: usize>(found: [f64; N], expected: [f64; N]) {

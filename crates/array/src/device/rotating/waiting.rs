@@ -52,6 +52,11 @@ impl Waiting {
         debug_assert!(self.is_consistent(), "the rest must be empty unless the window is full");
     }
 
+    /// The one that the drive sees at a place.
+    pub fn seen(&self, index: usize) -> &Entry {
+        &self.window[index]
+    }
+
     /// How many wait.
     pub fn len(&self) -> usize {
         self.window.len() + self.rest.len()

@@ -1,8 +1,8 @@
 //! Which command is next.
 
-use super::super::Order;
 use super::super::mechanics::Access;
 use super::super::waiting::Entry;
+use super::super::{FastWrite, Order};
 use super::Drive;
 use crate::meter::Class;
 
@@ -22,7 +22,21 @@ impl Drive {
             }
             None => self.waiting.least(|entry, above| self.cost(entry, coming, ready, above)),
         };
+        let index =
+            if self.takes_to_buffer(self.waiting.seen(index)) { self.first_for_buffer() } else { index };
         self.waiting.take(index, now)
+    }
+
+    /// Whether a command is a write that the buffer answers, wherever the arm is.
+    fn takes_to_buffer(&self, entry: &Entry) -> bool {
+        let is_fast = self.params.cache.is_some_and(|cache| cache.fast_write == FastWrite::All);
+        is_fast && entry.command.write && u64::from(entry.command.sectors) <= self.dirty_limit
+    }
+
+    /// The oldest of such writes: where on the media each goes is decided as it leaves the buffer, and a stream that came out of
+    /// order would have holes there.
+    fn first_for_buffer(&self) -> usize {
+        self.waiting.least(|entry, _| if self.takes_to_buffer(entry) { entry.arrived } else { u64::MAX })
     }
 
     /// What the drive's rule goes by: the least is served next. Where it is above `above`, perhaps less, but still above.
