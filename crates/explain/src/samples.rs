@@ -114,7 +114,7 @@ pub(crate) fn wide_interval(_: &Run, point: &Point, workload: &WorkloadResult) -
 /// Repetitions further apart than this do not measure the same thing.
 const REPEATS: f64 = 0.10;
 
-/// What differs among the repetitions of each point, reported once, by the index of the last of them.
+/// What differs among the repeats of each point, reported once, by the index of the last of them.
 pub(crate) fn repeats_differ(run: &Run) -> BTreeMap<u32, Draft> {
     let mut all: BTreeMap<(&str, &str), Vec<&Point>> = BTreeMap::new();
     for point in run.points.iter().filter(|point| point.kind == PointKind::Load) {
@@ -145,7 +145,7 @@ fn differences(run: &Run, repeats: &[&Point]) -> Option<Draft> {
     }
     let sentence = format!(
         "{} gave {}/s to {}/s: {} apart.",
-        several(rates.len() as u64, "repetition"),
+        several(rates.len() as u64, "repeat"),
         OpsPerSecond::new(low),
         OpsPerSecond::new(high),
         percent(apart)
