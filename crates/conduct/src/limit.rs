@@ -20,7 +20,10 @@ fn breaks(slo: &Slo, point: &Point) -> bool {
         return failed(point) >= slo.limit();
     };
     let classes = point.workloads.iter().flat_map(|workload| &workload.classes);
-    let classes = classes.filter(|class| of.is_none_or(|of| class.op == of.into()));
+    let classes = classes.filter(|class| match of {
+        Some(of) => class.op == (*of).into(),
+        None => class.op != record::Op::Flush,
+    });
     let times = classes.filter_map(|class| match (time, &class.service) {
         (Time::Service, Some(service)) => service.to_stats(),
         _ => class.response.to_stats(),
@@ -85,6 +88,10 @@ mod tests {
         assert_eq!(broken(&until("read.p99<5ms"), &point), None);
         assert_eq!(broken(&until("write.p99<5ms"), &point), Some("write.p99<5ms is violated".into()));
         assert_eq!(broken(&until("p99<5ms"), &point), Some("p99<5ms is violated".into()));
+        let slow_flushes = [stream("write", 100_000), stream("flush", 9_000_000)];
+        let point = sample::point(0, "4k", vec![sample::workload("main", &slow_flushes)]);
+        assert_eq!(broken(&until("p99<5ms"), &point), None, "a flush is no request of its own");
+        assert_eq!(broken(&until("fdatasync.p99<5ms"), &point), Some("flush.p99<5ms is violated".into()));
     }
 
     #[test]

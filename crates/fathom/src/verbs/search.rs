@@ -20,7 +20,7 @@ const PLAN: &str = "The workload whose maximum rate is searched: a ready plan (`
 #[derive(Debug, Args)]
 #[command(mut_arg("plan", |plan| plan.help(PLAN).long_help(PLAN)))]
 pub struct SearchArgs {
-    /// The service level objective (SLO) to meet: p99<5ms, read.p99<5ms (write., trim.), service p99.9<10ms (from the issue of
+    /// The service level objective (SLO) to meet: p99<5ms, read.p99<5ms (write., trim., flush.), service p99.9<10ms (from the issue of
     /// a request, not from when it was due), mean<800us, errors<0.1%; may be given several times
     #[arg(long = "slo", value_name = "SLO", required = true)]
     pub slos: Vec<Slo>,

@@ -14,7 +14,7 @@ use crate::Op;
 pub enum Slo {
     /// A time stays below a limit.
     Latency {
-        /// Of which operations alone: reads, writes or trims; `None` of all together.
+        /// Of which operations alone: reads, writes, trims or flushes; `None` of all but flushes together.
         of: Option<Op>,
         /// Which time.
         time: Time,
@@ -85,8 +85,16 @@ pub enum Rate {
     Throughput(BytesPerSecond),
 }
 
-/// Operations that an SLO can be about.
+/// Operations that a rate can be of.
 const OPS: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
+
+/// The operation whose time an SLO is about, by its word; a flush also by fio's and the system's.
+fn timed(word: &str) -> Option<Op> {
+    match word {
+        "flush" | "sync" | "fsync" | "fdatasync" => Some(Op::Flush),
+        word => OPS.into_iter().find(|op| op.name() == word),
+    }
+}
 
 impl fmt::Display for Slo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -137,8 +145,8 @@ impl FromStr for Slo {
         let [figure] = words[..] else { return Err(wrong("it names no figure, or several")) };
         let (of, figure) = match figure.split_once('.') {
             Some((word, figure)) if word.starts_with(|first: char| first != 'p') => {
-                let of = OPS.into_iter().find(|op| op.name() == word);
-                (Some(of.ok_or_else(|| wrong("write read, write or trim before the `.`"))?), figure)
+                let of = timed(word);
+                (Some(of.ok_or_else(|| wrong("write read, write, trim or flush before the `.`"))?), figure)
             }
             _ => (None, figure),
         };
@@ -276,10 +284,14 @@ mod tests {
             "read.p99<5ms",
             "service write.p99.9<10ms",
             "trim.mean<1ms",
+            "flush.p99<10ms",
         ] {
             assert_eq!(text.parse::<Slo>().unwrap().to_string(), text);
         }
         assert_eq!("response p99 <= 5ms".parse::<Slo>().unwrap().to_string(), "p99<5ms");
+        for word in ["sync", "fsync", "fdatasync"] {
+            assert_eq!(format!("{word}.p99<10ms").parse::<Slo>().unwrap().to_string(), "flush.p99<10ms");
+        }
     }
 
     #[test]
@@ -308,7 +320,7 @@ mod tests {
     fn what_is_no_promise_says_why() {
         let said = |text: &str| text.parse::<Slo>().unwrap_err().to_string();
         assert!(said("p99").contains("neither `<` nor `>`"));
-        assert!(said("flush.p99<5ms").contains("read, write or trim"), "{}", said("flush.p99<5ms"));
+        assert!(said("stat.p99<5ms").contains("trim or flush"), "{}", said("stat.p99<5ms"));
         assert!(said("max<5ms").contains("p99.99"));
         assert!(said("p100<5ms").contains("between p0 and p100"));
         assert!(said("p99<5").contains("unit"), "{}", said("p99<5"));
