@@ -5,7 +5,8 @@ use std::ops::Add;
 
 use record::names::fact;
 use record::{
-    CpuUse, Grade, LatencySummary, Metric, OpSummary, Point, PointKind, Run, WorkloadResult, quantile_name,
+    CpuUse, Grade, LatencySummary, Metric, Op, OpSummary, Ops, Point, PointKind, Run, WorkloadResult,
+    quantile_name,
 };
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
@@ -159,7 +160,7 @@ fn of_workload(workload: &WorkloadResult, name: String, indent: usize, headline:
     };
     let parts = workload.summary.iter().skip(1).map(|summary| Line {
         indent: indent + 1,
-        name: summary.op.to_string(),
+        name: operation(workload, summary.op),
         summary: Some(summary),
         sums: None,
         cpu: None,
@@ -168,6 +169,14 @@ fn of_workload(workload: &WorkloadResult, name: String, indent: usize, headline:
         grade: None,
     });
     std::iter::once(total).chain(parts).collect()
+}
+
+/// The word of an operation; of a flush by another call than fsync with that.
+fn operation(workload: &WorkloadResult, op: Ops) -> String {
+    match (op == Op::Flush, workload.spec.durability.flush.call()) {
+        (false, _) | (true, "fsync") => op.to_string(),
+        (true, call) => format!("{op} ({call})"),
+    }
 }
 
 fn settled(workloads: &[WorkloadResult]) -> u64 {

@@ -44,7 +44,11 @@ pub(crate) fn short(run: &Run, style: Style) -> Vec<String> {
     let title = format!("Grade {}", grading.grade);
     let named = |outcome: Outcome| {
         let checks = reasons(grading).into_iter().filter(|(check, _)| check.outcome == outcome);
-        checks.map(|(check, _)| harmless(&check.name)).collect::<Vec<_>>().join(", ")
+        let name = |check: &Check| match meaning(&check.name).filter(|_| outcome == Outcome::Failed) {
+            Some(meaning) => format!("{} ({meaning})", harmless(&check.name)),
+            None => harmless(&check.name),
+        };
+        checks.map(|(check, _)| name(check)).collect::<Vec<_>>().join(", ")
     };
     let parts = [
         (named(Outcome::Failed), "failed"),
@@ -108,6 +112,24 @@ fn words(check: &Check) -> String {
         }
         Outcome::Passed => format!("passed, with a note ({codes}){place}."),
     }
+}
+
+/// What it means that the check of that name failed, in a few words; `None` of one that is not known here.
+fn meaning(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "requests" => "some failed or were not issued",
+        "accounting" => "figures do not agree",
+        "direct" => "the page cache answered",
+        "cache" => "a cache answered",
+        "content" => "the data compress, repeat or were never written",
+        "generator" => "this machine was the limit, not the storage",
+        "preconditioned" => "the flash was not in steady state before",
+        "steady" => "the rate was still changing",
+        "samples" => "too few",
+        "external-io" => "others used the device or the processors",
+        "cpu-clock" => "it changed",
+        _ => return None,
+    })
 }
 
 /// ` at 4k read`, ` at 4k read and 3 more points`; nothing where it is about the run.

@@ -73,12 +73,17 @@ pub(super) fn table_of(comparison: &Comparison, chosen: &[&Compared], wanted: Co
     }
     let mut rows = Vec::new();
     let mut before = String::new();
+    let is_bare = chosen.iter().all(|row| row.verdict == Verdict::Inconclusive && row.low.is_none());
     for row in chosen {
         let cell = cell_of(comparison, row);
         let shown = if cell == before { String::new() } else { cell.clone() };
         before = cell;
         let side = if several { name_of(comparison, row.side) } else { String::new() };
         let mut drawn = cells(row, shown, side, comparison.is_doubted(row));
+        if is_bare && let Some(verdict) = drawn.last_mut() {
+            // What holds for every row is said once, below.
+            *verdict = Cell::default();
+        }
         if few {
             drawn.drain(6..9);
         }

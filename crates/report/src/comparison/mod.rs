@@ -145,6 +145,13 @@ fn summary(comparison: &Comparison, rows: &[&Compared], is_effect_shown: bool) -
     let offered = count(&[Verdict::Offered]);
     debug_assert_eq!(differ + equivalent + open + bare + offered, rows.len(), "each figure has one verdict");
     let margin = percent(comparison.margin);
+    if bare > 0 && bare == rows.len() {
+        return format!(
+            "None of the {} can be decided: too few requests, or too short a time, to tell how far chance moves a figure; measure \
+             each side for 10 s or longer, or repeat (`--runs 5`).",
+            counted(rows.len(), "figure")
+        );
+    }
     let are = |count: usize| if count == 1 { "is" } else { "are" };
     let mut text = format!(
         "{differ} of {} {}, {equivalent} {} equivalent within \u{b1} {margin}, {open} {} inconclusive{}.",
@@ -279,6 +286,20 @@ mod tests {
         let text = comparison(&held(rows), NARROW, false).replace("\n  ", " ");
         assert!(text.contains("no CI") && text.contains("0 are inconclusive, 1 without a CI."), "{text}");
         assert!(!text.contains("`Inconclusive` does not mean"), "{text}");
+    }
+
+    #[test]
+    fn where_no_change_has_an_interval_that_is_said_once_and_nothing_is_counted_as_equal() {
+        let mut rows = rates();
+        for row in &mut rows {
+            (row.low, row.high, row.verdict) = (None, None, Verdict::Inconclusive);
+        }
+        let text = comparison(&held(rows), NARROW, false).replace("\n  ", " ");
+        assert!(
+            text.contains("None of the 2 figures can be decided") && text.contains("10 s or longer"),
+            "{text}"
+        );
+        assert!(!text.contains("no CI") && !text.contains("0 of 2"), "{text}");
     }
 
     #[test]

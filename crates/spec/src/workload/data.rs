@@ -42,6 +42,17 @@ pub enum FlushKind {
     SyncFileRange,
 }
 
+impl FlushKind {
+    /// The name of the call.
+    pub const fn call(self) -> &'static str {
+        match self {
+            FlushKind::Fsync => "fsync",
+            FlushKind::Fdatasync => "fdatasync",
+            FlushKind::SyncFileRange => "sync_file_range",
+        }
+    }
+}
+
 /// What writes contain.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
