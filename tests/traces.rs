@@ -341,9 +341,7 @@ fn what_is_issued_is_written_down_and_asked_again_alike() {
     let user = User::new();
     let line = "as fio --name=a --rw=randrw --bs=4k --size=4m --direct=1 --ioengine=libaio --iodepth=8 --fsync=10 \
                 --write_iolog=log";
-    for (target, file) in
-        [("", user.path("a.0.0").display().to_string()), ("--filename=array:md3000", "LUN_0".into())]
-    {
+    for (target, file) in [("", "a.0.0"), ("--filename=array:md3000", "LUN_0")] {
         user.fathom(&format!("{line} {target}")).done();
         let run = user.last();
         let log = std::fs::read_to_string(user.path("log")).unwrap();

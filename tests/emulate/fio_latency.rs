@@ -53,11 +53,12 @@ fn a_latency_target_ends_with_runtime_and_says_how_far_it_came() {
         match (target, runtime_s, more) {
             ("1ms", ..) => {
                 assert_eq!((met, search["complete"].as_bool()), (None, Some(true)));
-                assert!(ended.code == Some(1) && ended.err.contains("no queue depth meets"), "{}", ended.err);
+                // fio goes on with one request in flight, and ends well.
+                assert!(ended.code == Some(0) && took_s > runtime_s - 0.5, "{took_s}: {}", ended.err);
             }
             (_, _, "--latency_window=30s") => {
                 assert_eq!((met, search["out_of_time"].as_bool()), (None, Some(true)), "{search}");
-                assert!(ended.code == Some(1) && ended.err.contains("within the 9"), "{}", ended.err);
+                assert_eq!(ended.code, Some(0), "{}", ended.err);
             }
             (_, 9.0, _) => {
                 assert_eq!((met, search["out_of_time"].as_bool()), (Some(2), Some(true)), "{search}");
@@ -94,4 +95,12 @@ fn a_latency_target_of_all_requests_is_told_as_such() {
     assert_eq!(user.last()["search"]["slos"][0], "p100<40ms");
     let shown = user.fathom("show last").done().out;
     assert!(shown.contains("Deepest queue within p100<40ms"), "{shown}");
+}
+
+#[test]
+fn a_target_that_no_request_may_miss_is_an_error_where_one_in_flight_misses_it() {
+    let user = User::new();
+    let line = "as fio --name=a --filename=array:md3000 --rw=randread --bs=8k --size=100g --direct=1 --runtime=9 \
+                --ioengine=libaio --iodepth=4 --latency_window=1s --latency_target=1ms";
+    user.fathom(line).with(1).saying(&["no queue depth meets p100<1ms"]);
 }

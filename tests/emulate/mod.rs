@@ -8,6 +8,8 @@ mod fio;
 mod fio_data;
 mod fio_details;
 mod fio_latency;
+mod fio_layout;
+mod fio_report;
 mod fio_zones;
 mod hdparm;
 mod iometer;

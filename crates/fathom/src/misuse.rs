@@ -15,7 +15,7 @@ const BY_ENVIRONMENT: [&str; 3] = [" --store <FILE>", " --destroy <IDENTITY>", "
 /// `error` with a pointer to `--on` where a target stands without it, and without options in its usage that are not on the
 /// command line but in the environment.
 pub fn helped(mut error: Error) -> Error {
-    if let Some(tip) = target_tip(&error) {
+    if let Some(tip) = target_tip(&error).or_else(|| fio_tip(&error)) {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     if let Some(usage) = usage_of(&error) {
@@ -42,6 +42,23 @@ fn target_tip(error: &Error) -> Option<String> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
     let is_word = error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-');
     (takes_target && is_word).then(|| format!("a target follows --on: --on {word}"))
+}
+
+/// Where options of fio stand, of an option of fio's that a verb which measures does not have.
+fn fio_tip(error: &Error) -> Option<String> {
+    let measures = MEASURE.iter().any(|verb| usage_of(error).is_some_and(|usage| usage.contains(verb)));
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    let name = word.strip_prefix("--")?.split('=').next()?;
+    if error.kind() != ErrorKind::UnknownArgument || !measures || !formats::fio::is_option(name) {
+        return None;
+    }
+    // A bare number of seconds is none of a plan, which is what may be set of any.
+    let value = match name {
+        "runtime" => "2s",
+        "bs" => "8k",
+        _ => "VALUE",
+    };
+    Some(format!("options of fio go by `--set {name}={value}`, or use `fathom as fio`"))
 }
 
 fn without_environment(usage: &str, typed: &[OsString]) -> String {

@@ -18,6 +18,8 @@ pub struct JobEnvironment<'a> {
     pub size_bytes: &'a dyn Fn(&str) -> Option<u64>,
     /// What the user named in place of the file's own targets (`--on`); mostly empty.
     pub targets: &'a [String],
+    /// What the user sets in the tool's own words beside a job file: `rw=randread`; mostly empty.
+    pub set: &'a [String],
     /// Differs from call to call, for tools that draw other random numbers each time.
     pub salt: u32,
     /// Processors online.
@@ -49,6 +51,7 @@ impl JobEnvironment<'_> {
         files_below: &|_| Err(io::Error::from(io::ErrorKind::NotFound)),
         size_bytes: &|_| None,
         targets: &[],
+        set: &[],
         salt: 1,
         cpus: 1,
         ram_bytes: 1 << 30,

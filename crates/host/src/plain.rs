@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{OFlags, SeekFrom, XattrFlags, fgetxattr, fsetxattr, seek};
+use rustix::fs::{FallocateFlags, OFlags, SeekFrom, XattrFlags, fallocate, fgetxattr, fsetxattr, seek};
 use sha2::{Digest, Sha256};
 use units::Bytes;
 use units::convert::narrow;
@@ -188,6 +188,24 @@ pub fn fill(
     // A hint: what was written here should not be read from memory afterwards.
     let _ = pages::forget(file);
     Ok(true)
+}
+
+/// Sets storage aside for `size` bytes of the file, of which none is written; `beyond` its end its size stays what it is. A file
+/// system that cannot do so leaves it as it is.
+pub fn allocate(file: &File, size: Bytes, beyond: bool) -> io::Result<()> {
+    let flags = if beyond { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
+    match fallocate(file, flags, 0, size.get()) {
+        Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Makes the file as large as `size` where it is smaller, by a hole.
+pub fn stretch(file: &File, size: Bytes) -> io::Result<()> {
+    match file.metadata()?.len() < size.get() {
+        true => file.set_len(size.get()),
+        false => Ok(()),
+    }
 }
 
 /// Marks the file as one that Fathom alone has written, for as long as nobody changes it. Where the file system keeps no attributes it counts
@@ -451,6 +469,21 @@ mod tests {
         assert!(join(&path).unwrap_err().source.to_string().contains("no empty file"));
         std::os::unix::fs::symlink(&path, folder.path().join("link")).unwrap();
         assert!(join(&folder.path().join("link")).is_err(), "no link is followed");
+    }
+
+    #[test]
+    fn room_that_is_set_aside_is_not_written() {
+        let folder = folder();
+        let file = create(&folder.path().join("room")).unwrap();
+        allocate(&file, Bytes::MIB, true).unwrap();
+        assert_eq!(file.metadata().unwrap().len(), 0);
+        allocate(&file, Bytes::MIB, false).unwrap();
+        let stat = file.metadata().unwrap();
+        // A file system that sets nothing aside leaves it empty.
+        if stat.len() > 0 {
+            assert_eq!(stat.len(), 1 << 20);
+            assert!(stat.blocks() >= 2048 && holds_nothing(&file));
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub use host::restore::Journal;
 pub use host::safety::{Consent, Judgement};
 pub use machine::{cpu_hz, this_machine};
 pub use options::{Beside, RealOptions};
-pub use plain_set::PlainFile;
+pub use plain_set::{Expansion, PlainFile};
 pub use target::{Look, LookKind, find, judgements, path_of};
 pub use upkeep::UpkeepOptions;
 pub use world::RealWorld;

@@ -27,10 +27,8 @@ use crate::target::Resolved;
 pub struct PlainFile {
     /// The least that it holds in the end, and the size that addresses are drawn from.
     pub size: Bytes,
-    /// Expanded to that size before the first load; otherwise it grows as it is written.
-    pub expand: bool,
-    /// What it is expanded with does not compress; otherwise it is zeros.
-    pub noise: bool,
+    /// How it is expanded to that size before the first load; otherwise it grows as it is written.
+    pub expand: Option<Expansion>,
     /// First cut to this size, if it is longer.
     pub cut: Option<Bytes>,
     /// Before each load that reads, expanded to its size with zeros, without being measured: an earlier load may have
@@ -41,6 +39,21 @@ pub struct PlainFile {
     pub ends_early: bool,
     /// It stays; otherwise it is removed if it was made here.
     pub keep: bool,
+}
+
+/// How a file is expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expansion {
+    /// It is written with zeros.
+    Zeros,
+    /// It is written with data that does not compress.
+    Noise,
+    /// Storage is set aside, and nothing written.
+    Allocated,
+    /// The same, and its size stays.
+    Reserved,
+    /// What is added is a hole.
+    Hole,
 }
 
 /// The plain files of a run. Empty where none was asked for.
@@ -78,7 +91,7 @@ impl PlainSet {
                 },
                 TargetKind::File(_) => {
                     let cuts = wanted.cut.is_some_and(|cut| cut < each.facts.size);
-                    let expands = wanted.expand && wanted.size > each.facts.size;
+                    let expands = wanted.expand.is_some() && wanted.size > each.facts.size;
                     if (cuts || expands) && each.permit.is_none() {
                         let consent = consent_for(root, &each.target, consents);
                         let permit = permit(root, &each.target, consent).map_err(HostError::told)?;
@@ -119,7 +132,7 @@ impl PlainSet {
     /// Uses the files that another process makes and cuts, and makes and removes none. An error where they are expanded:
     /// only an empty file is known as the one that was made.
     pub(crate) fn follow(&mut self) -> Result<(), WorldError> {
-        if self.wanted.iter().any(|wanted| wanted.expand || wanted.whole) {
+        if self.wanted.iter().any(|wanted| wanted.expand.is_some() || wanted.whole) {
             return Err(WorldError::unfit(
                 "files that are expanded before the load are not shared among ranks; run it without `mpirun`",
             ));
@@ -155,14 +168,14 @@ impl PlainSet {
             if let Some(most) = wanted.cut {
                 plain::cut(&file, most).map_err(|error| refused(each, error))?;
             }
-            if wanted.expand {
-                let whole = expanded(wanted, (each, &mut file), clock, stop, live);
+            if let Some(how) = wanted.expand {
+                let whole = expanded(wanted.size, how, (each, &mut file), clock, stop, live);
                 if matches!(whole, Err(WorldError::Interrupted)) {
                     // Half of a file is of no use to anybody.
                     self.made.iter_mut().for_each(Made::give_up);
                 }
                 whole?;
-                self.laid_out.extend((is_own && wanted.noise).then_some(number));
+                self.laid_out.extend((is_own && how == Expansion::Noise).then_some(number));
             }
         }
         Ok(())
@@ -204,7 +217,7 @@ impl PlainSet {
     ) -> Result<(), WorldError> {
         for (wanted, each) in self.wanted.iter().zip(targets).filter(|(wanted, _)| wanted.whole) {
             let Some(mut file) = writable(each)? else { continue };
-            expanded(wanted, (each, &mut file), clock, stop, live)?;
+            expanded(wanted.size, Expansion::Zeros, (each, &mut file), clock, stop, live)?;
         }
         Ok(())
     }
@@ -249,19 +262,29 @@ fn refused(each: &Resolved, error: Refused) -> WorldError {
     WorldError::failed(format!("{} {}", error.doing, each.target.name))(error.source)
 }
 
-/// Expands a file to its size; an interrupt is an error.
+/// Expands a file to `size`; an interrupt is an error.
 fn expanded(
-    wanted: &PlainFile,
+    size: Bytes,
+    how: Expansion,
     (each, file): (&Resolved, &mut File),
     clock: &Clock,
     stop: &AtomicBool,
     live: &mut dyn FnMut(Live),
 ) -> Result<(), WorldError> {
     let started = clock.now();
-    let whole = plain::fill(file, wanted.size, wanted.noise, &mut |at| {
-        live(layout_news(clock.now(), started, at, wanted.size));
-        if stop.load(Ordering::Relaxed) { Step::Abort } else { Step::Continue }
-    });
+    let mut filled = |noise: bool| {
+        plain::fill(file, size, noise, &mut |at| {
+            live(layout_news(clock.now(), started, at, size));
+            if stop.load(Ordering::Relaxed) { Step::Abort } else { Step::Continue }
+        })
+    };
+    let whole = match how {
+        Expansion::Zeros => filled(false),
+        Expansion::Noise => filled(true),
+        Expansion::Allocated => plain::allocate(file, size, false).map(|()| true),
+        Expansion::Reserved => plain::allocate(file, size, true).map(|()| true),
+        Expansion::Hole => plain::stretch(file, size).map(|()| true),
+    };
     match whole.map_err(WorldError::failed(format!("expanding {}", each.target.name)))? {
         true => Ok(()),
         false => Err(WorldError::Interrupted),

@@ -42,8 +42,7 @@ fn room_is_looked_for_in_the_name_of_files_that_this_process_writes() {
         // More than any file system has.
         let large = PlainFile {
             size: units::Bytes::new(1 << 60),
-            expand: false,
-            noise: false,
+            expand: None,
             cut: None,
             whole: false,
             ends_early: false,

@@ -18,6 +18,8 @@ pub struct DepthOptions {
     pub window: Nanos,
     /// Whether the depth that was found goes on until the search's time is over, rather than for one window more.
     pub goes_on: bool,
+    /// Whether one request in flight goes on until then where not even that keeps the SLOs.
+    pub goes_on_unmet: bool,
 }
 
 /// Searches the deepest queue, up to the plan's own depth, at which the SLOs of `options` are kept in a window, and ends
@@ -65,7 +67,20 @@ impl Driver<'_, '_> {
                 break;
             }
         }
+        if options.goes_on_unmet && ladder.failed() == Some(1) && !self.world.is_stopped() {
+            self.go_on_unmet(options)?;
+        }
         Ok(self.with_depths(answer, &ladder))
+    }
+
+    /// One request in flight for what is left of the time, whatever it shows.
+    fn go_on_unmet(&mut self, options: DepthOptions) -> Result<(), WorldError> {
+        if self.is_over() || self.budget.left(self.world.now()).is_none() {
+            return Ok(());
+        }
+        let options = DepthOptions { goes_on: true, ..options };
+        let (load, _) = self.window(1, DepthPurpose::Confirm, options);
+        self.load("closed loop, 1 in flight, to the end", &load).map(|_| ())
     }
 
     /// The load of one depth, and whether it is shorter than a window.

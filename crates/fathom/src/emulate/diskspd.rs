@@ -2,7 +2,7 @@
 
 use formats::TargetInfo;
 use formats::diskspd::{Command, Format, asked_for, profile_arguments, text, xml};
-use real::{LookKind, PlainFile};
+use real::{Expansion, LookKind, PlainFile};
 use units::Bytes;
 
 use super::{Context, Scratch};
@@ -35,7 +35,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         let size = Bytes::new(*size);
         PlainFile {
             size,
-            expand: command.create.is_some(),
+            expand: command.create.map(|_| Expansion::Zeros),
             cut: command.create.map(Bytes::new),
             keep: true,
             ..PlainFile::default()

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use conduct::search::{DepthOptions, SearchOptions, load_of};
 use explain::Code;
 use formats::JobEnvironment;
-use formats::fio::{Command, Merge, MergedTrace, STDIN, inflate_log};
+use formats::fio::{Command, Growth, LaidOut, Layout, Merge, MergedTrace, STDIN, inflate_log};
 use host::niceness;
 use host::pinned::Pinned;
-use real::PlainFile;
+use real::{Expansion, PlainFile};
 use record::{Point, PointKind, Run, Severity, WorkloadResult};
-use units::{Bytes, Nanos};
-use workload::plan::Slo;
+use units::{Bytes, Nanos, Share};
+use workload::plan::{LatencyFigure, Slo};
 
 use super::fio_logs::FioLogs;
 use super::fio_programs::Programs;
@@ -28,11 +28,15 @@ use crate::output::print;
 use crate::session::Session;
 use crate::session::recorder::Recorded;
 use crate::terminal::progress::Progress;
-use crate::terminal::{Display, stderr_is_terminal};
+use crate::terminal::{self, Display, stderr_is_terminal};
 
-/// The code is fio's: 0, or 1 for whatever went wrong.
+/// The code is fio's: 0, how many jobs ended with an error, or 1 for whatever else went wrong.
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
-    let ending = served(context, arguments).unwrap_or_else(Failure::ending);
+    let mut failed = 0;
+    let ending = served(context, arguments, &mut failed).unwrap_or_else(Failure::ending);
+    if failed > 0 && ending.code < 128 {
+        return Ok(Ending { code: u8::try_from(failed).unwrap_or(u8::MAX), ..ending });
+    }
     let is_fios = (1..128).contains(&ending.code);
     Ok(if is_fios { Ending { code: 1, ..ending } } else { ending })
 }
@@ -51,7 +55,8 @@ fn from_stdin() -> std::io::Result<String> {
     std::io::read_to_string(std::io::stdin().lock().take(environment::LARGEST))
 }
 
-fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+/// What went wrong, if anything did; `failed` is how many jobs ended with an error.
+fn served(context: &Context<'_>, arguments: &[String], failed: &mut usize) -> Result<Ending, Failure> {
     let command = environment::with("", &[], |around| {
         let file = |path: &str| if path == STDIN { from_stdin() } else { (around.file)(path) };
         Command::parse(arguments, &JobEnvironment { file: &file, ..*around })
@@ -71,7 +76,8 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         niceness::be_nicer(by).map_err(Failure::system(format!("the niceness of nice={by}")))?;
     }
     let _held = held(&command)?;
-    let mut session = context.open("fio", &order, scratch(&command)?)?;
+    let laid = command.layout(&size_found);
+    let mut session = context.open("fio", &order, scratch(&command, &laid)?)?;
     let logs = FioLogs::of(&command);
     if let Some(logs) = &logs {
         session.tell(Box::new(logs.clone()));
@@ -81,7 +87,7 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         session.tell(Box::new(programs.clone()));
         programs.before()?;
     }
-    print_head(&command)?;
+    print_head(&command, &laid)?;
     let mut status = Status::of(&command, session.begun());
     let is_over = AtomicBool::new(false);
     let (recorded, pulled) = std::thread::scope(|scope| {
@@ -91,22 +97,33 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         (recorded, watch.and_then(|watch| watch.join().ok()).flatten())
     });
     let recorded = recorded?;
-    print_reports(&command, &recorded.run, status)?;
+    print_reports(&command, &laid, &recorded.run, status)?;
     if let Some(what) = pulled.or_else(|| programs.and_then(|programs| programs.wrong())) {
         return Ok(Ending { code: 1, reason: what });
     }
     if let Some(what) = logs.and_then(|logs| logs.finish()) {
         return Ok(Ending { code: 1, reason: what });
     }
-    let failed = command.failed(&recorded.run);
+    *failed = command.failed(&recorded.run);
+    Ok(ended(context, &command, recorded, *failed))
+}
+
+/// How a run of `command` ends, of which so many jobs `failed`; what these come to is said in fio's words.
+fn ended(context: &Context<'_>, command: &Command, recorded: Recorded, failed: usize) -> Ending {
+    let named = |file: &str| name_in(&command.translated().targets, file);
+    command.complaints(&recorded.run, &named).iter().for_each(|line| terminal::say(line));
     let is_reported = is_reported(&recorded.run);
+    // A target that no depth keeps is mostly no error of fio's.
+    let is_unmet = command.slo().is_some_and(outlives)
+        && recorded.run.search.as_ref().is_some_and(|search| search.met_per_s.is_none());
     let ending = match context.end(recorded) {
         Ending { code: INVALID, .. } if is_reported => Ending::done(),
+        Ending { code: 1, .. } if is_unmet => Ending::done(),
         ending => ending,
     };
     match (failed, ending.code) {
-        (1.., 0) => Ok(Ending { code: 1, reason: format!("{failed} jobs ended with an error") }),
-        _ => Ok(ending),
+        (1.., 0) => Ending { code: 1, reason: format!("{failed} jobs ended with an error") },
+        _ => ending,
     }
 }
 
@@ -134,17 +151,16 @@ fn without_load(
 }
 
 /// Its files, with the folders that are missing of them. An error where something that is written, or would become larger, may not.
-fn scratch(command: &Command) -> Result<Scratch, Failure> {
+fn scratch(command: &Command, laid: &Layout) -> Result<Scratch, Failure> {
     check_apart(&command.writes(), &command.translated().targets)?;
-    let sizes = command.file_sizes();
     if command.wanted.is_readonly {
-        check_extended(&command.translated().targets, sizes.as_deref().unwrap_or_default())?;
+        check_extended(&command.translated().targets, laid.files.as_deref().unwrap_or_default())?;
     } else if command.makes_files() {
         make_folders(command)?;
     }
     // The files stay, as fio's do, so that the next job finds them laid out.
     let stay = !command.removes_files();
-    let plain = sizes.map(|sizes| plain_files(&sizes, stay));
+    let plain = laid.files.as_ref().map(|files| plain_files(files, stay));
     debug_assert!(
         plain.as_ref().is_none_or(|files| files.len() == command.translated().targets.len()),
         "each target that is a file has a size"
@@ -158,12 +174,17 @@ fn scratch(command: &Command) -> Result<Scratch, Failure> {
 }
 
 /// Prints or writes the report, behind those of `--status-interval`, and writes the logs.
-fn print_reports(command: &Command, run: &Run, status: Option<Status<'_>>) -> Result<(), Failure> {
+fn print_reports(
+    command: &Command,
+    laid: &Layout,
+    run: &Run,
+    status: Option<Status<'_>>,
+) -> Result<(), Failure> {
     let text = command.report(run);
     match &command.wanted.file {
         Some(path) => {
             let before = status.map_or_else(|| Ok(String::new()), Status::finish)?;
-            output::write_whole(path.as_ref(), &(command.head() + &before + &text))?;
+            output::write_whole(path.as_ref(), &(command.head(laid) + &before + &text))?;
         }
         None => print(&text)?,
     }
@@ -232,25 +253,43 @@ fn held(command: &Command) -> Result<Option<Pinned>, Failure> {
     Pinned::hold(amount).map(Some).map_err(failed)
 }
 
-/// Files as large as the jobs need them, as fio lays them out.
-fn plain_files(sizes: &[u64], keep: bool) -> Vec<PlainFile> {
-    let file = |size: &u64| PlainFile {
-        size: Bytes::new(*size),
-        expand: true,
-        noise: true,
+/// How large a file is that is there; more than anything needs of what is no file.
+fn size_found(name: &str) -> Option<u64> {
+    let found = units::name::path(name).metadata().ok()?;
+    Some(if found.is_file() { found.len() } else { u64::MAX })
+}
+
+/// Files as large as the jobs need them, laid out as fio does.
+fn plain_files(files: &[LaidOut], keep: bool) -> Vec<PlainFile> {
+    let expand = |growth: Growth| match growth {
+        Growth::Written => Some(Expansion::Noise),
+        Growth::Allocated => Some(Expansion::Allocated),
+        Growth::Reserved => Some(Expansion::Reserved),
+        Growth::Hole => Some(Expansion::Hole),
+        Growth::Left => None,
+    };
+    let file = |file: &LaidOut| PlainFile {
+        size: Bytes::new(file.bytes),
+        expand: expand(file.growth),
         keep,
         ..PlainFile::default()
     };
-    sizes.iter().map(file).collect()
+    files.iter().map(file).collect()
 }
 
 /// What fio says of its jobs before they start, where its report is to be read.
-fn print_head(command: &Command) -> Result<(), Failure> {
-    let head = command.head();
+fn print_head(command: &Command, laid: &Layout) -> Result<(), Failure> {
+    let head = command.head(laid);
     match (&command.wanted.file, head.is_empty()) {
         (None, false) => print(&head),
         _ => Ok(()),
     }
+}
+
+/// Whether a job goes on with one request in flight where that does not keep its target either, and ends well: not where no request may
+/// be slower, which fio makes an error.
+fn outlives(slo: Slo) -> bool {
+    !matches!(slo, Slo::Latency { figure: LatencyFigure::Quantile(Share::ALL), .. })
 }
 
 /// The search of the depth that `latency_target` asks for, over with `runtime`. `display` is how far it is, on stderr.
@@ -265,7 +304,8 @@ fn look_for(
     let budget = load.workloads().iter().filter_map(|workload| workload.stop.run).max();
     debug_assert!(!load.workloads().is_empty(), "a search has a load");
     let search = SearchOptions { budget, ..SearchOptions::of(vec![slo]) };
-    let depths = DepthOptions { window: window.unwrap_or_else(|| window_of(budget)), goes_on };
+    let window = window.unwrap_or_else(|| window_of(budget));
+    let depths = DepthOptions { window, goes_on, goes_on_unmet: outlives(slo) };
     let mut progress = Progress::new(display);
     progress.of_world(session.kind());
     progress.say(&format!(
@@ -297,6 +337,11 @@ fn check_apart(written: &[String], targets: &[String]) -> Result<(), Failure> {
     }
 }
 
+/// What the jobs call the file that is told by its path.
+fn name_in(targets: &[String], file: &str) -> String {
+    targets.iter().find(|target| is_same(file, target)).map_or(file, String::as_str).to_owned()
+}
+
 /// Whether both names lead to one file, or would once it is there.
 fn is_same(name: &str, target: &str) -> bool {
     let whole = |name: &str| {
@@ -309,14 +354,14 @@ fn is_same(name: &str, target: &str) -> bool {
 }
 
 /// Says no where a file would become larger than it is, which `--readonly` forbids.
-fn check_extended(targets: &[String], sizes: &[u64]) -> Result<(), Failure> {
-    for (name, size) in targets.iter().zip(sizes) {
+fn check_extended(targets: &[String], files: &[LaidOut]) -> Result<(), Failure> {
+    for (name, LaidOut { bytes, .. }) in targets.iter().zip(files) {
         let Ok(found) = units::name::path(name).metadata() else { continue };
-        if found.is_file() && found.len() < *size {
+        if found.is_file() && found.len() < *bytes {
             return Err(Failure::Usage(format!(
                 "{name} has {} of the {} that are read, and --readonly forbids to extend it",
                 Bytes::new(found.len()),
-                Bytes::new(*size)
+                Bytes::new(*bytes)
             )));
         }
     }

@@ -8,7 +8,7 @@ use conduct::Event;
 use formats::Refusal;
 use formats::iozone::{self, Cell, Command, Row, Storage, Table, Throughput, Throughputs};
 use jiff::Zoned;
-use real::{LookKind, PlainFile};
+use real::{Expansion, LookKind, PlainFile};
 use record::Point;
 use units::Bytes;
 use units::convert::narrow;
@@ -72,7 +72,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
 fn plain_file(command: &Command) -> PlainFile {
     PlainFile {
         size: Bytes::new(command.largest_file()),
-        expand: command.mapped,
+        expand: command.mapped.then_some(Expansion::Zeros),
         whole: !command.children.is_empty(),
         cut: command.empties().then_some(Bytes::ZERO),
         keep: command.keep,

@@ -5,7 +5,7 @@ use std::fs;
 use conduct::Event;
 use formats::sqlio::{Command, Figures, initialised, preamble, read_params, result};
 use formats::{Refusal, TargetInfo};
-use real::{LookKind, PlainFile};
+use real::{Expansion, LookKind, PlainFile};
 use units::Bytes;
 
 use super::{Context, Scratch};
@@ -32,7 +32,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     assert_eq!(files.len(), found.len(), "each file was looked at");
     let plain = |(file, found): (&formats::sqlio::File, &TargetInfo)| PlainFile {
         size: Bytes::new(file.needs.max(found.size)),
-        expand: file.expands(),
+        expand: file.expands().then_some(Expansion::Zeros),
         keep: true,
         ..PlainFile::default()
     };

@@ -26,6 +26,7 @@ pub fn with<T>(name: &str, targets: &[String], reader: impl FnOnce(&JobEnvironme
         variable: &|variable| std::env::var(variable).ok(),
         size_bytes: &size_bytes,
         targets,
+        set: &[],
         salt: output::salt().into(),
         cpus: machine.cpus,
         ram_bytes: machine.ram_bytes,

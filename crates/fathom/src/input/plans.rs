@@ -3,6 +3,8 @@
 use std::fs;
 
 use clap::Args;
+use formats::JobEnvironment;
+use formats::fio::Overlay;
 use workload::plan::{Overrides, Plan, ready};
 
 use crate::ending::Failure;
@@ -48,6 +50,8 @@ struct PlanText {
     notes: Vec<String>,
     /// None of a plan; those of a tool's job file.
     targets: Vec<String>,
+    /// Of what is set, the keys of the plan.
+    set: Vec<String>,
 }
 
 /// A result given for the job that it came from is a slip worth naming.
@@ -70,9 +74,9 @@ fn ordered(
     kind: &formats::JobFile,
     file: &str,
     text: &str,
-    on: &[String],
+    (on, set): (&[String], &[String]),
 ) -> Result<formats::TranslatedJob, Failure> {
-    Ok(environment::with(file, on, |around| (kind.read)(file, text, around))?)
+    Ok(environment::with(file, on, |around| (kind.read)(file, text, &JobEnvironment { set, ..*around }))?)
 }
 
 /// The plan called `name`, read. Cautions go to stderr.
@@ -88,7 +92,8 @@ pub fn read_on(
     on: &[String],
     is_quiet: bool,
 ) -> Result<(Planned, Vec<String>), Failure> {
-    let PlanText { text, targets, notes } = find(name, on)?;
+    let PlanText { text, targets, notes, set } = find(name, on, &overrides.set)?;
+    let overrides = Overrides { set, ..overrides };
     notes.iter().filter(|_| !is_quiet).for_each(|note| terminal::say(note));
     let planned = parse(name, &text, overrides)?;
     for caution in &planned.plan.cautions {
@@ -106,19 +111,19 @@ pub fn parse(origin: &str, text: &str, overrides: Overrides) -> Result<Planned, 
 
 /// The text of the plan called `name`.
 pub fn text(name: &str) -> Result<String, Failure> {
-    let PlanText { text, notes, .. } = find(name, &[])?;
+    let PlanText { text, notes, .. } = find(name, &[], &[])?;
     notes.iter().for_each(|note| terminal::say(note));
     Ok(text)
 }
 
-/// A file where the name looks like a path or one is there; otherwise a ready plan.
-fn find(name: &str, on: &[String]) -> Result<PlanText, Failure> {
+/// A file where the name looks like a path or one is there; otherwise a ready plan. `set` is what the user sets of it.
+fn find(name: &str, on: &[String], set: &[String]) -> Result<PlanText, Failure> {
     let looks_like_path = name.contains('/') || name.ends_with(".toml");
     if !looks_like_path && let Some(ready) = ready::find(name) {
-        return Ok(PlanText { text: ready.text.into(), ..PlanText::default() });
+        return Ok(PlanText { text: ready.text.into(), set: set.to_vec(), ..PlanText::default() });
     }
     match fs::read(units::name::path(name)) {
-        Ok(bytes) => decoded(name, bytes, on),
+        Ok(bytes) => decoded(name, bytes, on, set),
         Err(error) if looks_like_path => {
             Err(Failure::Usage(format!("{name}: the plan cannot be read: {error}")))
         }
@@ -133,17 +138,21 @@ fn find(name: &str, on: &[String]) -> Result<PlanText, Failure> {
 }
 
 /// A job file, whatever its encoding, or a plan.
-fn decoded(name: &str, bytes: Vec<u8>, on: &[String]) -> Result<PlanText, Failure> {
+fn decoded(name: &str, bytes: Vec<u8>, on: &[String], set: &[String]) -> Result<PlanText, Failure> {
     let text = formats::decoded(&bytes);
     if let Some(kind) = formats::job_file(name, &text) {
-        let order = ordered(kind, name, &text, on)?;
+        let Overlay { options, keys } = match kind.tool == formats::fio::JOB_FILE.tool {
+            true => Overlay::of(set)?,
+            false => Overlay { keys: set.to_vec(), ..Overlay::default() },
+        };
+        let order = ordered(kind, name, &text, (on, &options))?;
         let notes = told(name, &order);
-        return Ok(PlanText { text: order.plan, targets: order.targets, notes });
+        return Ok(PlanText { text: order.plan, targets: order.targets, notes, set: keys });
     }
     must_not_be_results(name, &text)?;
     let text = String::from_utf8(bytes)
         .map_err(|error| Failure::Usage(format!("{name}: the plan cannot be read: {error}")))?;
-    Ok(PlanText { text, ..PlanText::default() })
+    Ok(PlanText { text, set: set.to_vec(), ..PlanText::default() })
 }
 
 /// A tool's job file as a plan, its targets in a comment.
@@ -163,7 +172,7 @@ pub fn converted(file: &str, from: Option<&str>) -> Result<String, Failure> {
             tools.join(", ")
         )));
     };
-    let order = ordered(kind, file, &text, &[])?;
+    let order = ordered(kind, file, &text, (&[], &[]))?;
     told(file, &order).iter().for_each(|note| terminal::say(note));
     // A comment of TOML has no character that cannot be shown.
     let shown = |target: &String| target.replace(char::is_control, "?");

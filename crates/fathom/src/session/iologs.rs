@@ -40,6 +40,8 @@ pub struct Iologs {
     trouble: Trouble,
     /// By the position of their workloads.
     open: Vec<Option<OpenLog>>,
+    /// As they were named.
+    targets: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -60,14 +62,15 @@ pub fn first(plan: &Plan) -> Option<&str> {
 }
 
 impl Iologs {
-    /// What writes the logs of `plan`, and where its troubles are told; `None` where there are no logs. Says no where
+    /// What writes the logs of `plan` on `targets`, and where its troubles are told; `None` where there are no logs. Says no where
     /// a log cannot be written, before anything is touched.
-    pub fn of(plan: &Plan) -> Result<Option<(Iologs, Trouble)>, Failure> {
+    pub fn of(plan: &Plan, targets: &[String]) -> Result<Option<(Iologs, Trouble)>, Failure> {
         for path in paths(plan) {
             check(path)?;
         }
         let trouble = Trouble::default();
-        let logs = || (Iologs { trouble: trouble.clone(), open: Vec::new() }, trouble.clone());
+        let targets = targets.to_vec();
+        let logs = || (Iologs { trouble: trouble.clone(), open: Vec::new(), targets }, trouble.clone());
         Ok(first(plan).map(|_| logs()))
     }
 
@@ -89,7 +92,9 @@ impl Listener for Iologs {
         self.open.clear();
         assert_eq!(load.workloads.len(), files.len(), "each workload of a load has its files");
         for (workload, files) in load.workloads.iter().zip(files) {
-            let opened = workload.iolog.as_ref().map(|path| open(path, workload, files, at));
+            let names = files.iter().map(|file| named(file, &self.targets)).collect::<Result<Vec<_>, _>>();
+            let open = |path: &String| open(path, workload, &names?, at);
+            let opened = workload.iolog.as_ref().map(open);
             self.open.push(opened.transpose().unwrap_or_else(|what| {
                 self.trouble.add(what);
                 None
@@ -122,11 +127,10 @@ impl Listener for Iologs {
     }
 }
 
-fn open(path: &str, workload: &Workload, files: &[String], at: Instant) -> Result<OpenLog, String> {
+fn open(path: &str, workload: &Workload, names: &[String], at: Instant) -> Result<OpenLog, String> {
     // What the job itself has made meanwhile, or somebody else, is no log either.
     check(path).map_err(|failure| failure.to_string())?;
-    let names = files.iter().map(|name| whole(name)).collect::<Result<Vec<String>, _>>()?;
-    let lines = IologWriter::new(&names, at, workload.durability.flush);
+    let lines = IologWriter::new(names, at, workload.durability.flush);
     let file = Growing::create(&units::name::path(path), false);
     let file = file.map_err(|error| format!("opening the iolog {path}: {error}"))?;
     Ok(OpenLog { path: path.to_owned(), file: BufWriter::new(file), lines })
@@ -137,18 +141,19 @@ fn finished(file: BufWriter<Growing>) -> io::Result<()> {
     file.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
 }
 
-/// A name under which a file is found from anywhere; that of a LUN as it is.
-fn whole(name: &str) -> Result<String, String> {
-    if !units::name::path(name).exists() {
-        return Ok(name.to_owned());
-    }
-    if name.contains(char::is_whitespace) {
-        return Err(format!(
+/// The name that the file of that path has in its log: that of the target where it is one, so that a log can be carried elsewhere.
+fn named(file: &str, targets: &[String]) -> Result<String, String> {
+    let is_it = |target: &&String| {
+        let whole = std::path::absolute(units::name::path(target));
+        whole.is_ok_and(|whole| units::name::text(whole.as_os_str()) == file)
+    };
+    let name = targets.iter().find(is_it).map_or(file, String::as_str);
+    match units::name::path(name).exists() && name.contains(char::is_whitespace) {
+        true => Err(format!(
             "{name} has a blank in its name, which ends a name in a log of fio; use a link without one"
-        ));
+        )),
+        false => Ok(name.to_owned()),
     }
-    let path = std::path::absolute(units::name::path(name)).map_err(|error| format!("{name}: {error}"))?;
-    Ok(path.to_string_lossy().into_owned())
 }
 
 /// Whether a log can be written to `path`: a file that is not there yet in a folder that is, or a log.

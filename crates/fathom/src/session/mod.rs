@@ -85,7 +85,7 @@ impl Session {
     ) -> Result<Session, Failure> {
         let signals = Signals::listen()?;
         ranks::can_tell_all(&planned.plan)?;
-        let logs = Iologs::of(&planned.plan)?;
+        let logs = Iologs::of(&planned.plan, &options.targets)?;
         let options = &RealOptions { journal: restore::journal(), ..options.clone() };
         let Opened { world, consents, scratch_words, other_words, trim_words } =
             open_world(&planned.plan, options, &signals)?;

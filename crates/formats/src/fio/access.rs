@@ -406,7 +406,8 @@ fn stream(options: &Options, rw: Rw, size: Option<u64>) -> Result<String, Refusa
     }
     let exact = |step: u64| units::Bytes::new(step).exact();
     match u64::try_from(rw.skip) {
-        Ok(skip) => Ok(format!("stride({})", exact(size.saturating_add(skip)))),
+        // As in fio, each pass visits the same blocks.
+        Ok(skip) => Ok(format!("stride({}, {})", exact(size.saturating_add(skip)), exact(size))),
         // Back from the end of a request, which is as much less from start to start.
         Err(_) if rw.skip.unsigned_abs() >= size.saturating_mul(2) => {
             Ok(format!("reverse({})", exact(rw.skip.unsigned_abs() - size)))

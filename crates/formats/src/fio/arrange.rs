@@ -27,8 +27,10 @@ pub(super) struct Arrangement {
 /// One entry of fio's report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reported {
-    /// Of `jobs`.
+    /// Of `jobs`, the first.
     pub job: usize,
+    /// The last, whose options fio shows for all of them.
+    pub last: usize,
     pub group: u32,
     /// The workloads of the phase that make it up, by name.
     pub workloads: Vec<String>,
@@ -217,7 +219,7 @@ fn seed_of(jobs: &[Job], salt: u32) -> Result<u64, Refusal> {
 }
 
 /// Jobs by the phases they run in.
-fn together(jobs: &[Job]) -> Result<Vec<Vec<usize>>, Refusal> {
+pub(super) fn together(jobs: &[Job]) -> Result<Vec<Vec<usize>>, Refusal> {
     let mut phases: Vec<Vec<usize>> = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
         let waits = match &job.wait_for {
@@ -388,10 +390,12 @@ fn report(
         for member in members.iter().filter(|member| member.job == *index) {
             match reported.last_mut() {
                 Some(last) if member.joins || job.grouped && last.group == *group => {
+                    last.last = *index;
                     last.workloads.push(member.name.clone());
                 }
                 _ => reported.push(Reported {
                     job: *index,
+                    last: *index,
                     group: *group,
                     workloads: vec![member.name.clone()],
                 }),

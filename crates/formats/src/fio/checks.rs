@@ -3,16 +3,14 @@
 //!
 //! fio ends such a job when it happens. Here it goes on, and its report has the same error at the end.
 
+use units::convert::truncated;
+
 use crate::Refusal;
 
-use super::figures::Entry;
+use super::complaints::Broken;
+use super::figures::{Direction, Entry};
 use super::settings::Options;
 use super::value::Bare;
-
-/// EIO, which fio reports for a rate below its least.
-const TOO_SLOW: i32 = 5;
-/// ETIMEDOUT, which it reports for a request above its longest.
-const TOO_LATE: i32 = 110;
 
 /// Limits of reads, writes and trims; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,22 +34,26 @@ impl Checks {
         })
     }
 
-    /// The error that the figures of a job come to; 0 where it kept all.
-    pub(super) fn error(&self, entry: &Entry) -> i32 {
-        let is_late = |(direction, longest): (&super::figures::Direction, &Option<u64>)| {
-            longest.is_some_and(|longest| direction.lat.max().is_some_and(|max| max.get() > longest))
+    /// The first limit that the figures of a job broke; `None` where it kept all.
+    pub(super) fn broken(&self, entry: &Entry) -> Option<Broken> {
+        let each = || entry.directions.iter().enumerate();
+        let late = |(direction, of): (usize, &Direction)| {
+            let (most, took) = (self.longest_ns[direction]?, of.lat.max()?.get());
+            (took > most).then_some(Broken::Late { direction, took, most })
         };
-        if entry.directions.iter().zip(&self.longest_ns).any(is_late) {
-            return TOO_LATE;
-        }
         // fio looks at whole cycles of a second; the first one only starts the count.
         let falls_below = |series: &[f64], least: Option<u64>, unit: f64| {
-            least.is_some_and(|least| series.iter().skip(1).any(|value| value * unit < least as f64))
+            let values = series.iter().skip(1).map(|value| value * unit);
+            Some((values.into_iter().find(|value| *value < least.unwrap_or(0) as f64)?, least?))
         };
-        let is_slow = |(index, direction): (usize, &super::figures::Direction)| {
-            falls_below(&direction.bandwidth.0, self.least_bytes[index], 1024.0)
-                || falls_below(&direction.rate.0, self.least_requests[index], 1.0)
+        let slow = |(index, of): (usize, &Direction)| {
+            let bytes = falls_below(&of.bandwidth.0, self.least_bytes[index], 1024.0);
+            let bytes = bytes.map(|(got, least)| Broken::Bytes { got: truncated::<u64>(got), least });
+            let requests = falls_below(&of.rate.0, self.least_requests[index], 1.0);
+            bytes.or_else(|| {
+                requests.map(|(got, least)| Broken::Requests { got: truncated::<u64>(got), least })
+            })
         };
-        if entry.directions.iter().enumerate().any(is_slow) { TOO_SLOW } else { 0 }
+        each().find_map(late).or_else(|| each().find_map(slow))
     }
 }

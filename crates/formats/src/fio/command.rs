@@ -299,7 +299,12 @@ const OPTIONS: &[Opt<Line>] = &[
         |line, given| formats(given).map(|formats| line.wanted.formats = formats),
     ),
     flag("--minimal --m", "as --output-format=terse", |line| line.wanted.formats = vec![Format::Terse]),
-    flag("--append-terse", "terse output as well", |line| line.wanted.formats.push(Format::Terse)),
+    flag("--append-terse", "terse output as well", |line| {
+        if line.wanted.formats.is_empty() {
+            line.wanted.formats.push(Format::Normal);
+        }
+        line.wanted.formats.push(Format::Terse);
+    }),
     text("--output --o", "FILE", "the report goes to a file", |line, file| {
         line.wanted.file = Some(file.into());
     }),

@@ -100,6 +100,12 @@ pub(super) fn name_of(options: &Options) -> &str {
     }
 }
 
+/// Whether the engine has several requests in flight, so that submitting one and its end are two things.
+pub(super) fn is_deep(options: &Options) -> bool {
+    let mut unheard = Vec::new();
+    engine(options, &mut unheard).is_ok_and(|engine| engine.is_deep)
+}
+
 pub(super) fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal> {
     let asked = name_of(options);
     let (name, is_deep) = match asked {

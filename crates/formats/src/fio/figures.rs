@@ -60,6 +60,8 @@ pub(super) struct Entry {
     pub zone_resets: Option<u64>,
     /// By what large figures are divided first.
     pub base: KbBase,
+    /// Whether rates are told in bits.
+    pub tells_bits: bool,
 }
 
 /// A latency that a part of the requests is to keep.
@@ -82,13 +84,14 @@ impl Default for Target {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Percentiles {
     pub list: Vec<f64>,
+    pub slat: bool,
     pub clat: bool,
     pub lat: bool,
 }
 
 impl Default for Percentiles {
     fn default() -> Percentiles {
-        Percentiles { list: PERCENTILES.to_vec(), clat: true, lat: false }
+        Percentiles { list: PERCENTILES.to_vec(), slat: false, clat: true, lat: false }
     }
 }
 
@@ -208,10 +211,10 @@ impl Entry {
     /// The figures of `workloads` of `point` together.
     pub(super) fn of(run: &Run, point: &Point, workloads: &[&WorkloadResult], since: Since) -> Entry {
         let mut directions = [Op::Read, Op::Write, Op::Trim].map(|op| direction(point, workloads, op, since));
-        let runtime_ms =
-            workloads.iter().map(|workload| millis(lasted_ns(point, workload))).max().unwrap_or(0);
+        let lasted_ns = workloads.iter().map(|workload| lasted_ns(point, workload)).max().unwrap_or(0);
         for direction in &mut directions {
-            direction.runtime_ms = if direction.requests > 0 { runtime_ms } else { 0 };
+            // Begun milliseconds count, so that what moved anything has a rate.
+            direction.runtime_ms = if direction.requests > 0 { lasted_ns.div_ceil(NS_PER_MS) } else { 0 };
         }
         let workers = || workloads.iter().flat_map(|workload| &workload.workers);
         let jobs = (workers().count() as u64).max(1);
@@ -222,9 +225,8 @@ impl Entry {
             if lasted > 0.0 { seconds * 100.0 / lasted / jobs as f64 } else { 0.0 }
         };
         let mut syncs = stats::Histogram::new();
-        for class in
-            workloads.iter().flat_map(|workload| &workload.classes).filter(|class| class.op == Op::Flush)
-        {
+        let flushes = workloads.iter().filter(|workload| counts_flushes(workload, since));
+        for class in flushes.flat_map(|workload| &workload.classes).filter(|class| class.op == Op::Flush) {
             add(&mut syncs, times(class, since));
         }
         let started_ms = epoch_seconds(&run.started).unwrap_or(0) * 1000;
@@ -239,7 +241,7 @@ impl Entry {
             directions,
             unified: Unified::None,
             syncs,
-            runtime_ms,
+            runtime_ms: lasted_ns / NS_PER_MS,
             elapsed_s: point.ended_ns.div_ceil(1_000_000_000),
             started_ms: started_ms + millis(point.started_ns),
             user_percent: cpu(|cpu| cpu.user_s),
@@ -252,6 +254,7 @@ impl Entry {
             together: together(workloads),
             zone_resets: zone_resets(workloads),
             base: KbBase::Binary,
+            tells_bits: false,
         }
     }
 
@@ -398,6 +401,12 @@ fn lasted_ns(point: &Point, workload: &WorkloadResult) -> u64 {
     }
 }
 
+/// Whether flushes of a workload are told: those that end a job of fio's come behind what fio accounts for.
+fn counts_flushes(workload: &WorkloadResult, since: Since) -> bool {
+    let durability = &workload.spec.durability;
+    since == Since::Due || durability.every.is_some() || !durability.at_end
+}
+
 /// How long the requests of a class took.
 fn times(class: &record::Class, since: Since) -> &record::Histogram {
     match since {
@@ -427,6 +436,7 @@ fn stretches(point: &Point, workload: &WorkloadResult, name: &str) -> BTreeMap<u
 }
 
 const SECOND_NS: u64 = 1_000_000_000;
+const NS_PER_MS: u64 = 1_000_000;
 
 /// The series of that name of all `workloads` together, over the measured window.
 fn samples(point: &Point, workloads: &[&WorkloadResult], name: &str, unit: f64) -> Samples {

@@ -307,6 +307,18 @@ pub(super) fn split(text: &str) -> Vec<String> {
     names
 }
 
+/// How files of a range of sizes are visited, where fio takes turns: one that is done is left out of them there.
+pub(super) fn of_unequal(rw: Rw, notes: &mut Vec<String>) -> Service {
+    if rw.random {
+        notes.push("files of a range of sizes are visited in proportion to their sizes".into());
+        return Service::Random;
+    }
+    notes.push(
+        "a stream passes files of a range of sizes one after the other, not one request each in turn".into(),
+    );
+    Service::Sequential
+}
+
 fn service(options: &Options, notes: &mut Vec<String>) -> Result<Service, Refusal> {
     let Some(setting) = options.get("file_service_type") else { return Ok(Service::RoundRobin) };
     let is_random = Rw::read(options)?.random;

@@ -150,6 +150,7 @@ impl Job {
             false => (pace, keys),
         };
         check_percentiles(&options)?;
+        check_unit(&options)?;
         let verify_pattern =
             options.read("verify_pattern", |text| super::pattern::bytes(text, environment))?;
         let mut keys = with_log(keys, &options, tree.is_some())?;
@@ -215,22 +216,26 @@ impl Job {
 
     /// How far its clones come in the file of that name; `None` where they do not use it, or nothing says so.
     pub(super) fn reaches_in(&self, file: &str) -> Option<u64> {
-        if !self.region.sizes.is_empty() {
-            let names = self.files.of_clone.iter().flat_map(|names| names.iter().zip(&self.region.sizes));
-            return names.filter(|(name, _)| *name == file).map(|(_, size)| *size).max();
-        }
         let clones = self.files.of_clone.iter().enumerate();
-        let last = clones
-            .filter(|(_, names)| names.iter().any(|name| name == file))
-            .map(|(clone, _)| clone)
-            .next_back()?;
+        let places = clones.flat_map(|(clone, names)| {
+            let of_file = names.iter().enumerate().filter(|(_, name)| *name == file);
+            of_file.map(move |(place, _)| (clone, place))
+        });
+        places.filter_map(|(clone, place)| self.needs(clone, place)).max()
+    }
+
+    /// How large a clone of that number needs its file of that number; `None` where nothing says so.
+    pub(super) fn needs(&self, clone: usize, place: usize) -> Option<u64> {
+        if !self.region.sizes.is_empty() {
+            return self.region.sizes.get(place).copied();
+        }
         let (Amount::Bytes(offset), Some(Amount::Bytes(span))) = (self.region.offset, self.region.span)
         else {
             return None;
         };
         // The file has the part of a block as well that no request is for.
         let span = self.region.laid.unwrap_or(span).max(span);
-        let moved = if self.files.shared { self.region.increment.saturating_mul(last as u64) } else { 0 };
+        let moved = if self.files.shared { self.region.increment.saturating_mul(clone as u64) } else { 0 };
         let reached = offset.saturating_add(moved).saturating_add(span);
         Some(self.region.end.map_or(reached, |end| reached.min(end)))
     }
@@ -275,8 +280,7 @@ fn in_files(
         Files::read(options, &section.name, &section.origin, clones, is_null, notes, environment)?;
     let region = region(options, &files, rw, ends_of(rw, sizes))?;
     if !region.sizes.is_empty() && files.service == Service::RoundRobin {
-        notes.push("files of a range of sizes are visited in proportion to their sizes".into());
-        files.service = Service::Random;
+        files.service = super::files::of_unequal(rw, notes);
     }
     let length = length(options, rw, sizes, &region, &files, notes)?;
     Ok((files, region, length))
@@ -431,6 +435,15 @@ fn with_log(
 fn niceness(text: &str) -> Result<i32, String> {
     let nice = text.parse::<i32>().ok().filter(|nice| (-20..=19).contains(nice));
     nice.ok_or_else(|| "a whole number from -20 to 19".into())
+}
+
+fn check_unit(options: &Options) -> Result<(), Refusal> {
+    match options.get("unit_base") {
+        Some(setting) if !["0", "1", "8"].contains(&setting.value.as_str()) => {
+            Err(setting.wrong("0 or 8 for bytes, 1 for bits"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_percentiles(options: &Options) -> Result<(), Refusal> {

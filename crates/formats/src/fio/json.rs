@@ -201,6 +201,10 @@ fn direction(of: &Direction, job: &Entry, bins: bool) -> Json {
     let clat = percentiles.clat.then_some(percentiles.list.as_slice());
     let lat = percentiles.lat.then_some(percentiles.list.as_slice());
     let Direction { bandwidth, rate, .. } = of;
+    let mut slat = latency(&of.slat, None, bins);
+    if let (Json::Object(keys), true) = (&mut slat, percentiles.slat && of.requests > 0) {
+        keys.push(entry("percentile", quantiles(&of.slat, &percentiles.list)));
+    }
     Json::Object(vec![
         entry("io_bytes", Json::Count(of.bytes)),
         entry("io_kbytes", Json::Count(of.bytes >> 10)),
@@ -211,7 +215,7 @@ fn direction(of: &Direction, job: &Entry, bins: bool) -> Json {
         entry("total_ios", Json::Count(of.requests)),
         entry("short_ios", Json::Count(0)),
         entry("drop_ios", Json::Count(0)),
-        entry("slat_ns", latency(&of.slat, None, bins)),
+        entry("slat_ns", slat),
         entry("clat_ns", latency(&of.clat, clat, bins)),
         entry("lat_ns", latency(&of.lat, lat, bins)),
         entry("bw_min", Json::Count(bandwidth.least())),
@@ -238,10 +242,7 @@ fn latency(of: &stats::Histogram, percentiles: Option<&[f64]>, bins: bool) -> Js
         entry("N", Json::Count(of.count())),
     ];
     if let Some(list) = percentiles.filter(|_| !of.is_empty()) {
-        let value = |percent: &f64| {
-            (format!("{percent:.6}"), Json::Count(of.quantile(percent / 100.0).map_or(0, Nanos::get)))
-        };
-        keys.push(entry("percentile", Json::Object(list.iter().map(value).collect())));
+        keys.push(entry("percentile", quantiles(of, list)));
         if bins {
             // Named by the middle of the bucket, as fio's.
             let bin = |bucket: stats::Bucket| {
@@ -252,6 +253,14 @@ fn latency(of: &stats::Histogram, percentiles: Option<&[f64]>, bins: bool) -> Js
         }
     }
     Json::Object(keys)
+}
+
+/// By their percentages, in nanoseconds; 0 where nothing was seen.
+fn quantiles(of: &stats::Histogram, list: &[f64]) -> Json {
+    let value = |percent: &f64| {
+        (format!("{percent:.6}"), Json::Count(of.quantile(percent / 100.0).map_or(0, Nanos::get)))
+    };
+    Json::Object(list.iter().map(value).collect())
 }
 
 /// The counters of one block device over all points.

@@ -83,16 +83,14 @@ pub(super) fn length(
         Some(Amount::Bytes(bytes)) => Some(bytes).filter(|bytes| *bytes > 0),
         None => None,
     };
-    let is_whole = !time_based && io_size.is_none() && requests.is_none();
-    let size = pass_of(options, (rw, sizes), region, is_whole, notes)?;
+    let size = pass_of(options, (rw, sizes), region, io_size.is_some())?;
     let whole = io_size.or(size).map(|bytes| bytes.saturating_mul(loops));
     if let Some(setting) = options.get("fill_device")
         && options.flag("fill_device")? == Some(true)
-        && (files.are_new || options.get("size").is_some_and(|size| size.value != "0"))
+        && files.are_new
+        && options.get("size").is_none_or(|size| size.value == "0")
     {
-        return Err(
-            setting.unsupported("all of a device is written without size=; files have a size, so say size=")
-        );
+        return Err(setting.unsupported("files have a size: say size=, with which it writes as much"));
     }
     let mut passes = None;
     let ends_with_others = asks_nothing(options) && options.flag("exit_on_io_done")? == Some(true);
@@ -109,23 +107,22 @@ pub(super) fn length(
     Ok(Length { run_ns, ramp_ns, ramp_bytes, delay_ns, delay_most_ns, bytes, requests, passes })
 }
 
-/// Bytes that one pass moves.
+/// Bytes that one job moves without loops, where `io_size` says nothing.
 fn pass_of(
     options: &Options,
     (rw, sizes): (Rw, &[Sizes; 3]),
     region: &Region,
-    is_whole: bool,
-    notes: &mut Vec<String>,
+    has_io_size: bool,
 ) -> Result<Option<u64>, Refusal> {
     // size= bounds the transfer where filesize= says how large the files are.
     let size = match options.amount("size")? {
         Some(Amount::Bytes(bytes)) if bytes > 0 => Some(bytes.min(region.total.unwrap_or(bytes))),
         _ => region.total,
     };
-    // A stream that leaves something out ends with its pass.
+    // A stream that leaves something out goes over its files again, unless a pass ends with the file.
     let size = match only_size(rw, sizes) {
-        Some(each) if !rw.random && rw.skip != 0 => {
-            size.map(|size| one_pass(size, each, rw.skip, is_whole, notes))
+        Some(each) if !rw.random && rw.skip > 0 && !has_io_size => {
+            size.map(|size| skipping(size, each, rw.skip.unsigned_abs()))
         }
         _ => size,
     };
@@ -138,26 +135,14 @@ fn pass_of(
     })
 }
 
-/// The same as [`passed`], with a note where nothing else ends the job.
-fn one_pass(size: u64, each: u64, skip: i64, is_whole: bool, notes: &mut Vec<String>) -> u64 {
-    let pass = passed(size, each, skip);
-    if is_whole && pass < size {
-        notes.push(format!(
-            "a stream that skips ends with its pass, after {} requests; fio 3.33 goes over the file again until size= is moved",
-            pass / each.max(1)
-        ));
-    }
-    pass
-}
-
-/// Of `size` bytes those that a pass in requests of `each` visits, `skip` bytes from the end of one to the next.
-fn passed(size: u64, each: u64, skip: i64) -> u64 {
-    let step = match u64::try_from(skip) {
-        Ok(skip) => each.saturating_add(skip),
-        Err(_) => skip.unsigned_abs().saturating_sub(each).max(1),
-    };
+/// What a stream in requests of `each` moves of `size` bytes, of which it leaves out `skip` behind each: all of it, in several passes,
+/// but no more than one where its last request ends with the file, which is then done. Source: `get_next_seq_offset` of io_u.c.
+fn skipping(size: u64, each: u64, skip: u64) -> u64 {
+    let step = each.saturating_add(skip);
     assert!(step > 0, "a stream moves on with each request");
-    (size.saturating_sub(each) / step + 1).saturating_mul(each)
+    let requests = size.saturating_sub(each) / step + 1;
+    let ends_at = (requests - 1).saturating_mul(step).saturating_add(each);
+    if ends_at >= size { requests.saturating_mul(each) } else { size }
 }
 
 /// Says no to a ramp, by time or by bytes, for that reason.

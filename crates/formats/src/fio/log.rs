@@ -36,6 +36,8 @@ pub(super) struct Logs {
     coarseness: u32,
     /// Requests have instants at which they are due.
     of_schedule: bool,
+    /// Submitting one is asking it, which takes no time of its own: a log of that stays empty.
+    is_sync: bool,
     smallest: u64,
     /// Samples in place of lines, compressed.
     is_stored_compressed: bool,
@@ -122,6 +124,7 @@ impl Logs {
         }
         Ok(Logs {
             is_stored_compressed,
+            is_sync: !super::engine::is_deep(options),
             bandwidth: prefix("write_bw_log"),
             rate: prefix("write_iops_log"),
             latency: prefix("write_lat_log"),
@@ -202,6 +205,7 @@ impl Logs {
         let values = |of: &Direction| match kind {
             Kind::Bandwidth => of.bandwidth.0.clone(),
             Kind::Rate => of.rate.0.clone(),
+            Kind::Slat if self.is_sync => Vec::new(),
             Kind::Slat => zeros(of),
             Kind::Clat | Kind::Lat | Kind::Histogram => of.mean_ns.0.clone(),
         };
@@ -232,6 +236,7 @@ impl Logs {
             load,
             workload: workload.to_owned(),
             kind,
+            stays_empty: kind == Kind::Slat && self.is_sync,
             form: self.form,
             window_ns,
             coarseness: self.coarseness,
@@ -243,7 +248,8 @@ impl Logs {
         };
         let mut logs = Vec::new();
         if !self.is_of_seconds() {
-            logs.extend(self.kinds().into_iter().map(|(kind, prefix)| log(kind, prefix, self.window_ns)));
+            let kinds = self.kinds().into_iter();
+            logs.extend(kinds.map(|(kind, prefix)| log(kind, prefix, self.window_ns)));
         }
         let histogram = self.histogram.as_deref();
         logs.extend(histogram.map(|prefix| log(Kind::Histogram, prefix, self.hist_window_ns.max(1_000_000))));
@@ -296,6 +302,8 @@ pub struct RequestLog {
     /// By its name in the record.
     pub workload: String,
     kind: Kind,
+    /// Nothing is logged.
+    stays_empty: bool,
     form: Form,
     window_ns: u64,
     coarseness: u32,
@@ -339,7 +347,7 @@ impl RequestLog {
     /// Adds the lines of requests that have ended.
     pub fn hear(&mut self, requests: &[Logged], text: &mut String) {
         for request in requests {
-            if self.is_of_ramp(request) {
+            if self.stays_empty || self.is_of_ramp(request) {
                 continue;
             }
             let direction = match request.op {

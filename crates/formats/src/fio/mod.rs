@@ -8,6 +8,7 @@ mod arrange;
 mod checks;
 mod command;
 mod commands;
+mod complaints;
 mod depths;
 mod distribution;
 mod draw;
@@ -19,6 +20,7 @@ mod ini;
 mod job;
 mod json;
 mod keys;
+mod layout;
 mod length;
 mod log;
 mod log_store;
@@ -26,6 +28,7 @@ mod member;
 mod merge;
 mod options;
 mod output;
+mod overlay;
 mod pace;
 mod pattern;
 mod priority;
@@ -58,15 +61,22 @@ pub use command::Command;
 pub(crate) use command::SYNTAX;
 pub use execution::{Execution, Executions};
 pub(crate) use figures::ctime;
+pub use layout::{Growth, LaidOut, Layout};
 pub use log::RequestLog;
 pub use log_store::inflate_log;
 pub use merge::{Merge, MergedTrace};
 #[cfg(test)]
 pub(crate) use options::{counts, elsewhere, markdown};
 pub use output::{JSON, TERSE, TEXT};
+pub use overlay::Overlay;
 pub use wanted::{Format, STDIN, Trigger, VERSION, Wanted};
 
 const TOOL: &str = "fio";
+
+/// Whether fio's jobs have an option of that name.
+pub fn is_option(name: &str) -> bool {
+    options::find(name).is_some()
+}
 
 /// fio's job files.
 pub const JOB_FILE: JobFile = JobFile {
@@ -77,7 +87,8 @@ pub const JOB_FILE: JobFile = JobFile {
 };
 
 fn read(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<TranslatedJob, Refusal> {
-    let sections = ini::read(name, text, environment)?;
+    let mut sections = ini::read(name, text, environment)?;
+    overlay::lay_over(&mut sections, environment.set)?;
     let jobs = command::jobs(&sections, environment)?;
     if jobs.is_empty() {
         let what = "there is no job: write a [section] that is not [global]".into();

@@ -154,7 +154,8 @@ const TABLE: &[Row] = &[
          file_service_type offset offset_increment offset_align number_ios fsync fdatasync \
          sync_file_range",
     ),
-    ignored("unique_filename overwrite create_on_open create_serialize create_fsync"),
+    flags("overwrite create_on_open"),
+    ignored("unique_filename create_serialize create_fsync"),
     noted("filetype", "what a target is, is looked up"),
     supported("lockfile"),
     flags(
@@ -162,7 +163,7 @@ const TABLE: &[Row] = &[
          fsync_on_close end_syncfs",
     ),
     flags("file_append"),
-    noted("fallocate", "files are written out before they are read, never only allocated"),
+    supported("fallocate"),
     noted(
         "fadvise_hint=fadvise",
         "mmap advises by the pattern, as fio does; of other engines the kernel finds out itself how a file is read",
@@ -272,16 +273,16 @@ const TABLE: &[Row] = &[
     supported("lockmem"),
     // Reports.
     flags(
-        "clat_percentiles lat_percentiles write_bw_log write_lat_log write_iops_log log_offset \
+        "slat_percentiles clat_percentiles lat_percentiles write_bw_log write_lat_log write_iops_log log_offset \
          per_job_logs write_hist_log log_prio log_issue_time unified_rw_reporting",
     ),
     ignored(
-        "slat_percentiles significant_figures unit_base bwavgtime iopsavgtime log_entries log_compression \
+        "significant_figures bwavgtime iopsavgtime log_entries log_compression \
          log_compression_cpus log_alternate_epoch_clock_id block_error_percentiles error_dump",
     ),
     flags("log_store_compressed"),
     supported(
-        "percentile_list kb_base log_avg_msec log_max_value=log_window_value log_hist_msec log_hist_coarseness",
+        "percentile_list kb_base unit_base log_avg_msec log_max_value=log_window_value log_hist_msec log_hist_coarseness",
     ),
     noted("log_unix_epoch log_alternate_epoch", "times in logs are from the start of the job"),
     noted("continue_on_error", "requests that fail are counted, and end the run where there are too many"),

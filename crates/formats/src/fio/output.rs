@@ -1,5 +1,7 @@
 //! fio's reports of a run: of one that fio's own jobs asked for, and of any other.
 
+use std::collections::BTreeSet;
+
 use record::{Point, Run, WorkloadResult};
 use units::convert::{narrow, truncated};
 
@@ -7,10 +9,13 @@ use crate::{NoFigures, Output};
 
 use super::TOOL;
 use super::access::{READ, WRITE};
+use super::arrange::Reported;
 use super::command::Command;
+use super::complaints::Broken;
 use super::figures::{self, Entry, Percentiles, Since, Target};
 use super::job::Job;
 use super::json::{self, Report};
+use super::layout::Layout;
 use super::log::RequestLog;
 use super::steady::Attained;
 use super::text;
@@ -42,7 +47,7 @@ pub const TERSE: Output = Output {
 };
 
 /// In the order of fio's lists of three.
-const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
+pub(super) const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 
 /// Each workload of each point.
 fn any(run: &Run) -> Result<Report, NoFigures> {
@@ -53,12 +58,27 @@ fn any(run: &Run) -> Result<Report, NoFigures> {
             entry.group = narrow::<u32>(group);
             if point.workloads.len() == 1 && !is_named_for(&point.name, &workload.name) {
                 entry.name.clone_from(&point.name);
+            } else if let Some(name) = name_of_clones(point, &workload.name) {
+                entry.name = name.to_owned();
             }
             entries.push(entry);
         }
     }
     NoFigures::when(entries.is_empty(), TOOL, "no point loads anything; `fathom run quick` has such points")?;
     Ok(Report::of(entries))
+}
+
+/// `mix` of `mix.0` beside `mix.1`: fio's clones of a job have its name.
+fn name_of_clones<'a>(point: &Point, workload: &'a str) -> Option<&'a str> {
+    let stem = |name: &'_ str| -> Option<usize> {
+        let (stem, number) = name.rsplit_once('.')?;
+        (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(stem.len())
+    };
+    let own = &workload[..stem(workload)?];
+    let is_clone = |other: &WorkloadResult| {
+        other.name != workload && stem(&other.name).is_some_and(|len| other.name[..len] == *own)
+    };
+    point.workloads.iter().any(is_clone).then_some(own)
 }
 
 /// Whether a phase is a job of fio's, `1: db`, whose name is that of its workload.
@@ -79,7 +99,7 @@ impl Command {
             Format::Json => json::document(run, &report),
             Format::JsonPlus => json::document(run, &Report { bins: true, ..report.clone() }),
         };
-        self.wanted.formats.iter().map(print).collect()
+        Format::in_order(&self.wanted.formats).iter().map(print).collect()
     }
 
     /// The logs that the jobs of `run` write: names and contents. Jobs that write to one name follow each other in it.
@@ -131,7 +151,7 @@ impl Command {
 
     /// Every job of every load in fio's order: the load, the job, and the name of its workload.
     fn numbered(&self) -> Vec<(usize, usize, &String)> {
-        let of_load = |(load, reported): (usize, &'_ Vec<super::arrange::Reported>)| -> Vec<(usize, usize)> {
+        let of_load = |(load, reported): (usize, &'_ Vec<Reported>)| -> Vec<(usize, usize)> {
             (0..reported.len()).map(|place| (load, place)).collect()
         };
         let places = self.phases().iter().enumerate().flat_map(of_load);
@@ -158,17 +178,25 @@ impl Command {
         }
     }
 
-    /// What fio says before its jobs start; empty where no report is to be read.
-    pub fn head(&self) -> String {
+    /// What fio says before its jobs start, with the files that are `laid` out for them; empty where no report is to be read.
+    pub fn head(&self, laid: &Layout) -> String {
         match self.wanted.formats.contains(&Format::Normal) {
-            true => text::head(&self.jobs),
+            true => text::head(&self.jobs) + &laid.lines,
             false => String::new(),
         }
     }
 
-    /// Jobs that ended with an error, which is fio's own exit code.
+    /// Jobs that ended with an error, which is fio's own exit code: clones count one by one, also where they are told as one.
     pub fn failed(&self, run: &Run) -> usize {
-        self.jobs_of(run).iter().filter(|(entry, _)| entry.error != 0).count()
+        let points = self.points(run);
+        let workloads = || points.iter().flat_map(|point| &point.workloads);
+        let failing = |each: &Reported| {
+            let failing = workloads().filter(|workload| figures::errno(workload).is_some());
+            let names: BTreeSet<&String> = failing.map(|workload| &workload.name).collect();
+            each.workloads.iter().filter(|name| names.contains(name)).count().max(1)
+        };
+        let entries = self.jobs_of(run);
+        entries.iter().filter(|(entry, _)| entry.error != 0).map(|(_, each)| failing(each)).sum()
     }
 
     fn entries(&self, run: &Run) -> Report {
@@ -179,8 +207,8 @@ impl Command {
         Report { globals, notes, without_disks, ..Report::of(entries) }
     }
 
-    /// The entries of a report, each with the number of its first job.
-    fn jobs_of(&self, run: &Run) -> Vec<(Entry, usize)> {
+    /// The entries of a report, each with the jobs that it stands for.
+    pub(super) fn jobs_of(&self, run: &Run) -> Vec<(Entry, &Reported)> {
         let mut entries = Vec::new();
         let points = self.points(run);
         for (position, (point, reported)) in points.iter().zip(self.phases()).enumerate() {
@@ -194,7 +222,7 @@ impl Command {
                     continue;
                 }
                 let job = &self.jobs[each.job];
-                let mut entry = self.entry(run, point, &workloads, each.job);
+                let mut entry = self.entry(run, point, &workloads, each);
                 entry.group = each.group;
                 if let Some(point) = read_back {
                     let readers: Vec<&WorkloadResult> = point.workloads.iter().filter(of_entry).collect();
@@ -203,20 +231,20 @@ impl Command {
                     }
                 }
                 if entry.error == 0 {
-                    entry.error = job.checks.error(&entry);
+                    entry.error = job.checks.broken(&entry).map_or(0, Broken::errno);
                 }
                 entry.unified = job.unified;
                 if let Some(counts) = super::depths::refilled(job, entry.jobs, entry.requests()) {
                     entry.together.in_flight = counts;
                 }
-                entries.push((entry, each.job));
+                entries.push((entry, each));
             }
         }
         entries
     }
 
-    fn entry(&self, run: &Run, point: &Point, workloads: &[&WorkloadResult], index: usize) -> Entry {
-        let job = &self.jobs[index];
+    fn entry(&self, run: &Run, point: &Point, workloads: &[&WorkloadResult], each: &Reported) -> Entry {
+        let (job, last) = (&self.jobs[each.job], &self.jobs[each.last]);
         let mut entry = Entry::of(run, point, workloads, Since::Issue);
         if super::pace::asks_nothing(&job.options) || job.creates_only {
             entry.directions = Default::default();
@@ -226,10 +254,11 @@ impl Command {
         }
         entry.name.clone_from(&job.name);
         entry.description = job.options.text("description").map(str::to_owned);
-        entry.options = job.options.own();
-        entry.percentiles = percentiles(job);
+        entry.options = last.options.own();
+        entry.percentiles = percentiles(last);
         forget_times(job, &mut entry);
         entry.base = job.options.base;
+        entry.tells_bits = job.options.text("unit_base") == Some("1");
         entry.target = target(job, run);
         entry.steady = job.steady.map(|rule| Attained::of(rule, &entry));
         let goes_on =
@@ -240,7 +269,7 @@ impl Command {
     }
 
     /// The points that are reported: all that load, or of a search the last look at the rate that was kept.
-    fn points<'a>(&self, run: &'a Run) -> Vec<&'a Point> {
+    pub(super) fn points<'a>(&self, run: &'a Run) -> Vec<&'a Point> {
         let Some(search) = &run.search else { return figures::loads(run).collect() };
         let is_kept =
             |rung: &&record::Rung| Some(rung.rate_per_s) == search.met_per_s && rung.verdict == "pass";
@@ -296,6 +325,8 @@ fn percentiles(job: &Job) -> Percentiles {
     });
     Percentiles {
         list: list.unwrap_or_else(|| figures::PERCENTILES.to_vec()),
+        // An engine of one request at a time submits as it asks.
+        slat: job.engine.is_deep && yes("slat_percentiles") == Some(true),
         clat: yes("clat_percentiles").unwrap_or(true),
         lat: yes("lat_percentiles") == Some(true),
     }

@@ -64,15 +64,8 @@ fn file_sizes(
     Ok(Some(drawn.collect()))
 }
 
-/// Files of sizes of their own, of which any request may go to any.
-fn unequal(options: &Options, files: &Files, rw: Rw, sizes: Vec<u64>) -> Result<Region, Refusal> {
-    let setting = options.get("filesize").expect("it has a value");
-    if !rw.random && files.service != Service::Sequential {
-        return Err(setting.unsupported(
-            "a stream visits files that are equally large one request each; say one size, or file_service_type=sequential, \
-             which reads one after the other",
-        ));
-    }
+/// Files of sizes of their own: any request may go to any, or a stream passes one after the other.
+fn unequal(options: &Options, sizes: Vec<u64>) -> Result<Region, Refusal> {
     for name in ["offset", "offset_increment"] {
         if let Some(other) = options.get(name).filter(|other| other.value != "0") {
             return Err(other.unsupported("files of a range of sizes are used whole"));
@@ -93,7 +86,7 @@ pub(super) fn region(options: &Options, files: &Files, rw: Rw, ends: (u64, u64))
     assert!(each > 0 && smallest > 0, "a clone has a file, and a request a byte at least");
     let filesize = match file_sizes(options, files, ends)? {
         None => None,
-        Some(sizes) if sizes.len() > 1 => return unequal(options, files, rw, sizes),
+        Some(sizes) if sizes.len() > 1 => return unequal(options, sizes),
         Some(sizes) => sizes.first().copied(),
     };
     let offset = offset(options, files, smallest)?;

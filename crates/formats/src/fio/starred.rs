@@ -188,7 +188,7 @@ const CASES: &[(u8, &str, &str, Want)] = &[
     (23, "numjobs=2", "offset_increment=1g", Has(&["offset = \"1GiB\""])),
     (24, "", "nrfiles=4", Has(&["files = \"per_worker(4)\"", "span = \"16MiB\""])),
     (24, "nrfiles=4", "filesize=2m", Has(&["span = \"2MiB\""])),
-    (24, "nrfiles=4", "filesize=1m-2m", Refused("file_service_type=sequential")),
+    (24, "nrfiles=4", "filesize=1m-2m", Notes("one after the other")),
     (24, "nrfiles=4\nrw=randread", "filesize=1m-2m", Lacks("per_worker")),
     (24, "nrfiles=4\nrw=randread", "filesize=1m-2m", Notes("in proportion")),
     (24, "nrfiles=4\nfile_service_type=sequential", "filesize=1m-2m", Lacks("per_worker")),

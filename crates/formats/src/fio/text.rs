@@ -161,8 +161,8 @@ fn steady_state(text: &mut String, entry: &Entry) {
     let attained = if steady.criterion.is_met { "yes" } else { "no" };
     let mean = |all: &[f64]| truncated::<u64>(all.iter().sum::<f64>() / all.len().max(1) as f64);
     let (bytes, iops) = (mean(&steady.bytes), mean(&steady.iops));
-    let [own, other] = entry.base.thousands().map(|thousand| short(bytes, 4, thousand, "B"));
-    let bandwidth = format!("{own}/s ({other}/s)");
+    let [own, other] = rates(bytes, entry);
+    let bandwidth = format!("{own} ({other})");
     let _ = writeln!(
         text,
         "  steadystate  : attained={attained}, bw={bandwidth}, iops={}, {}",
@@ -173,16 +173,14 @@ fn steady_state(text: &mut String, entry: &Entry) {
 
 fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
     let (bw, runtime) = (of.bytes_per_second(), of.runtime_ms);
-    let [own, other] = entry.base.thousands();
+    let [rate, other_rate] = rates(bw, entry);
     let resets = entry.zone_resets.filter(|_| name.trim() == "write");
     let resets = resets.map(|resets| format!("; {resets} zone resets")).unwrap_or_default();
     let _ = writeln!(
         text,
-        "  {name}: IOPS={}, BW={}/s ({}/s)({}/{runtime}msec){resets}",
+        "  {name}: IOPS={}, BW={rate} ({other_rate})({}/{runtime}msec){resets}",
         short(truncated::<u64>(of.per_second()), 4, 1000, ""),
-        short(bw, 4, own, "B"),
-        short(bw, 4, other, "B"),
-        short(of.bytes, 4, own, "B"),
+        short(of.bytes, 4, entry.base.thousands()[0], "B"),
     );
     for (label, latency) in [("slat", &of.slat), ("clat", &of.clat), (" lat", &of.lat)] {
         times(text, label, latency);
@@ -194,7 +192,7 @@ fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
         percentiles(text, "lat", &of.lat, &entry.percentiles.list);
     }
     if !of.bandwidth.0.is_empty() {
-        let (unit, scale) = bandwidth_unit(of.bandwidth.mean(), entry.base);
+        let (unit, scale) = bandwidth_unit(of.bandwidth.mean(), entry.base, entry.tells_bits);
         let _ = writeln!(
             text,
             "   bw ({unit:>5}/s): min={:5}, max={:5}, per={:3.2}%, avg={:5.2}, stdev={:5.2}, samples={}",
@@ -219,13 +217,24 @@ fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
     }
 }
 
-/// The unit in which bandwidths whose mean is so many KiB/s are told, and how many KiB it has.
-fn bandwidth_unit(mean: f64, base: KbBase) -> (&'static str, f64) {
-    let (kilo, names) = match base {
-        KbBase::Binary => (1024.0, ["KiB", "MiB"]),
-        KbBase::Decimal => (1000.0, ["kB", "MB"]),
+/// A rate in both bases, fio's own first.
+fn rates(bytes_per_second: u64, entry: &Entry) -> [String; 2] {
+    let (value, unit) = match entry.tells_bits {
+        true => (bytes_per_second.saturating_mul(8), "bit/s"),
+        false => (bytes_per_second, "B/s"),
     };
-    let scale = kilo / 1024.0;
+    entry.base.thousands().map(|thousand| short(value, 4, thousand, unit))
+}
+
+/// The unit in which bandwidths whose mean is so many KiB/s are told, in bits where that is asked for, and how many KiB it has.
+fn bandwidth_unit(mean: f64, base: KbBase, tells_bits: bool) -> (&'static str, f64) {
+    let (kilo, names) = match (base, tells_bits) {
+        (KbBase::Binary, false) => (1024.0, ["KiB", "MiB"]),
+        (KbBase::Decimal, false) => (1000.0, ["kB", "MB"]),
+        (KbBase::Binary, true) => (1024.0, ["Kibit", "Mibit"]),
+        (KbBase::Decimal, true) => (1000.0, ["kbit", "Mbit"]),
+    };
+    let scale = kilo / 1024.0 / if tells_bits { 8.0 } else { 1.0 };
     if mean / scale > kilo * kilo { (names[1], scale * kilo) } else { (names[0], scale) }
 }
 
@@ -336,14 +345,12 @@ fn groups(text: &mut String, entries: &[Entry]) {
             let (least, most) = (bandwidths().min().unwrap_or(0), bandwidths().max().unwrap_or(0));
             let (sum, bytes): (u64, u64) = (bandwidths().sum(), all.iter().map(|of| of.bytes).sum());
             let times = || all.iter().map(|of| of.runtime_ms);
-            let [own, other] = of_group[0].base.thousands();
-            let both = |value: u64| (short(value, 4, own, "B"), short(value, 4, other, "B"));
-            let ((sum, sum_si), (least, least_si), (most, most_si)) = (both(sum), both(least), both(most));
-            let (io, io_si) = both(bytes);
+            let rate = |value: u64| rates(value, of_group[0]);
+            let [[sum, sum_si], [least, least_si], [most, most_si]] = [rate(sum), rate(least), rate(most)];
+            let [io, io_si] = of_group[0].base.thousands().map(|thousand| short(bytes, 4, thousand, "B"));
             let _ = writeln!(
                 text,
-                "{:>7}: bw={sum}/s ({sum_si}/s), {least}/s-{most}/s ({least_si}/s-{most_si}/s), io={io} ({io_si}), \
-                 run={}-{}msec",
+                "{:>7}: bw={sum} ({sum_si}), {least}-{most} ({least_si}-{most_si}), io={io} ({io_si}), run={}-{}msec",
                 name.to_uppercase(),
                 times().min().unwrap_or(0),
                 times().max().unwrap_or(0)
@@ -390,10 +397,9 @@ pub(super) fn terse(run: &Run, report: &Report, version: u8) -> String {
         fields.extend([entry.group.to_string(), entry.error.to_string()]);
         // Version 3 alone has no trims.
         let count = if version == 3 { 2 } else { 3 };
-        let nothing = Direction::default();
         let mixed = entry.mixed();
         let mut directions: Vec<&Direction> = match entry.unified {
-            Unified::Mixed => vec![&mixed, &nothing, &nothing],
+            Unified::Mixed => vec![&mixed],
             _ => entry.directions.iter().collect(),
         };
         directions.truncate(count);
@@ -416,6 +422,9 @@ pub(super) fn terse(run: &Run, report: &Report, version: u8) -> String {
             fields.push(disk.name);
             fields.extend(counts.map(|count| count.to_string()));
             fields.push(format!("{:3.2}%", disk.busy));
+        }
+        if let Some((count, first)) = entry.failed {
+            fields.extend([count.to_string(), first.to_string()]);
         }
         text.push_str(&fields.join(";"));
         if let Some(description) = &entry.description {
@@ -469,14 +478,15 @@ mod tests {
 
     #[test]
     fn bandwidths_are_told_in_megabytes_from_a_thousand_thousands_on() {
-        let text = |mean: f64, base| bandwidth_unit(mean, base).0;
+        let text = |mean: f64, base| bandwidth_unit(mean, base, false).0;
         assert_eq!(text(1_048_576.0, KbBase::Binary), "KiB");
         assert_eq!(text(1_048_577.0, KbBase::Binary), "MiB");
-        assert_eq!(bandwidth_unit(2e6, KbBase::Binary).1, 1024.0);
+        assert_eq!(bandwidth_unit(2e6, KbBase::Binary, false).1, 1024.0);
         assert_eq!(text(976_562.0, KbBase::Decimal), "kB");
         assert_eq!(text(976_563.0, KbBase::Decimal), "MB");
+        assert_eq!(bandwidth_unit(200_000.0, KbBase::Binary, true), ("Mibit", 128.0));
         // A kB is less than a KiB, so there are more of them.
-        assert_eq!(1024.0 / bandwidth_unit(1.0, KbBase::Decimal).1, 1048.576);
+        assert_eq!(1024.0 / bandwidth_unit(1.0, KbBase::Decimal, false).1, 1048.576);
     }
 
     #[test]

@@ -65,3 +65,17 @@ pub enum Format {
     /// JSON with every bucket of the histograms.
     JsonPlus,
 }
+
+impl Format {
+    /// Those of `asked`, in the order in which fio prints them whatever the order they are asked in: terse lines, one JSON, text.
+    pub(super) fn in_order(asked: &[Format]) -> Vec<Format> {
+        let json = if asked.contains(&Format::JsonPlus) { Format::JsonPlus } else { Format::Json };
+        let is_asked = |format: Format| match format {
+            Format::Json | Format::JsonPlus => {
+                asked.contains(&Format::Json) || asked.contains(&Format::JsonPlus)
+            }
+            format => asked.contains(&format),
+        };
+        [Format::Terse, json, Format::Normal].into_iter().filter(|format| is_asked(*format)).collect()
+    }
+}

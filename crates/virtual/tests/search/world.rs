@@ -216,7 +216,7 @@ fn deepest(slo: &str, budget: Option<u64>, goes_on: bool) -> (Outcome, record::S
         budget: budget.map(Nanos::from_millis),
         ..SearchOptions::of(vec![slo.parse().unwrap()])
     };
-    let depths = DepthOptions { window: Nanos::from_millis(500), goes_on };
+    let depths = DepthOptions { window: Nanos::from_millis(500), goes_on, goes_on_unmet: goes_on };
     let (outcome, found) = run_depth_search(&plan, &options, depths, &mut world, &mut |_| ());
     assert!(outcome.complete && outcome.error.is_none());
     (outcome, found.unwrap())
@@ -278,6 +278,10 @@ fn where_one_in_flight_breaks_the_slo_no_depth_keeps_it() {
         (None, Some(1), true, false)
     );
     assert_eq!(found.violated_by.as_deref(), Some("mean<20us"));
+    // Where it is to go on all the same, it does so until the time is over.
+    let (outcome, found) = deepest("mean<20us", Some(5_000), true);
+    assert_eq!((found.depths.unwrap().met, found.ladder.len()), (None, 1));
+    assert!((took_s(&outcome) - 5.0).abs() < 0.1, "{}", took_s(&outcome));
 }
 
 #[test]

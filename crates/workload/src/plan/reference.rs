@@ -42,6 +42,11 @@ pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
     in_sections().into_iter().map(|doc| (doc.key, doc.short))
 }
 
+/// Whether a plan has a key of that name, or of that name in another tool.
+pub fn is_key(name: &str) -> bool {
+    keys().any(|(key, _)| key == name) || super::synonyms::ours(name).is_some()
+}
+
 /// A key, as a program shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyEntry {

@@ -4,7 +4,7 @@ use workload::plan::Plan;
 
 use super::command;
 use crate::JobEnvironment;
-use crate::fio::{Command, JOB_FILE};
+use crate::fio::{Command, JOB_FILE, Layout};
 
 #[test]
 fn a_command_line_is_jobs_and_files() {
@@ -79,7 +79,8 @@ fn a_long_option_may_be_as_short_as_it_is_alone() {
 
 #[test]
 fn what_fio_says_before_its_jobs_has_its_own_words_and_units() {
-    let head = |line: &str| command(line).unwrap_or_else(|refusal| panic!("{refusal}")).head();
+    let head =
+        |line: &str| command(line).unwrap_or_else(|refusal| panic!("{refusal}")).head(&Layout::default());
     let plain = head("--name=a --size=4m --bs=1m,4k --rw=readwrite --ioengine=aio");
     assert!(plain.starts_with("a: (g=0): rw=rw, bs=(R) 1024KiB-1024KiB, (W) 4096B-4096B, "), "{plain}");
     assert!(plain.contains("ioengine=libaio,"), "{plain}");
