@@ -374,6 +374,22 @@ fn a_device_that_is_checked_is_not_said_to_write_as_fast_as_its_buffer_takes_a_b
 }
 
 #[test]
+fn an_array_that_is_checked_says_what_it_gives_at_the_most() {
+    let user = User::new();
+    let told = user.fathom("array check md3000?raid=0").done().out;
+    let number = |before: &str| -> f64 {
+        let (_, after) = told.split_once(before).unwrap_or_else(|| panic!("{before}: {told}"));
+        let digits: String =
+            after.chars().take_while(|c| *c != ' ' && *c != '/').filter(|c| *c != ',').collect();
+        digits.parse().unwrap_or_else(|error| panic!("{error}: {told}"))
+    };
+    assert!(told.contains("15 disks in 1 RAID set"), "{told}");
+    // Fifteen disks of 15,000 rpm, and one path of 3 Gb/s.
+    assert!((2_500.0..6_000.0).contains(&number("random 4 KiB reads ")), "{told}");
+    assert!((200.0..310.0).contains(&number("a LUN: reads ")) && number(", writes ") > 100.0, "{told}");
+}
+
+#[test]
 fn an_array_where_a_device_is_wanted_is_said_to_be_one_and_only_devices_of_like_names_are_listed() {
     let user = User::new();
     user.write("a.toml", "name = \"a\"\ninherits = \"ssd-1\"\n");

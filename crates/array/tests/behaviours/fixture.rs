@@ -5,7 +5,7 @@ use array::spec::Shipped;
 use array::spec::case::{Activity, ActivityKind, Load, Metric, Pattern, Subject};
 use array::validate::measure;
 use units::{Bytes, Nanos, Share};
-use workload::spec::{Durability, OpMix, Pace, Sequence, SizeSplit};
+use workload::spec::{OpMix, Pace, Sequence, SizeSplit};
 use workload::{FileMap, Job, JobSpec, Region, RegionShare};
 
 pub fn part(part: f64) -> Share {
@@ -22,26 +22,7 @@ pub fn gib(gib: u64) -> Bytes {
 
 /// Random reads on all of the first LUN.
 pub fn random(size: Bytes, depth: u32) -> Load {
-    Load {
-        name: "load".into(),
-        pattern: Pattern::Random,
-        size,
-        reads: Share::ALL,
-        of: None,
-        workers: 1,
-        depth,
-        direct: true,
-        durability: Durability::NONE,
-        span: None,
-        span_share: None,
-        held: Share::NONE,
-        fills: false,
-        luns: 1,
-        offset: Bytes::ZERO,
-        align: None,
-        warmup: Nanos::from_secs(1),
-        run: Nanos::from_secs(5),
-    }
+    Load { depth, run: Nanos::from_secs(5), ..Load::plain(Pattern::Random, size) }
 }
 
 /// Sequential reads of the first LUN's beginning.

@@ -1,7 +1,12 @@
 //! `fathom array`: the virtual arrays there are, what they are made of, and those that are served.
 
+use array::sim::Topology;
+use array::spec::case::{Load, Metric, Pattern, Subject};
 use array::spec::{self, ArrayFile, Confidence, Figure, Shelf, Source};
+use array::validate::measure;
 use clap::Subcommand;
+use units::convert::narrow;
+use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
 use crate::ending::{Ending, Failure};
 use crate::input::arrays::{self, LIBRARY, UserDevice};
@@ -143,13 +148,42 @@ fn check(address: &str) -> Result<String, Failure> {
         .failed_sets()
         .map(|(set, why)| format!("RAID set {set} is offline, and every request fails: {why}\n"))
         .collect();
+    let most = if failed.is_empty() { most(address, topology)? } else { String::new() };
     Ok(format!(
-        "{}: {}\n{} disks in {}, {}, LUNs of {}\n{failed}",
+        "{}: {}\n{} in {}, {}, LUNs of {}\n{most}{failed}",
         array.name,
         array.about,
-        topology.disks.len(),
+        report::counted(topology.disks.len(), "disk"),
         report::counted(topology.sets.len(), "RAID set"),
         report::counted(topology.controllers, "controller"),
         sizes.join(", ")
+    ))
+}
+
+/// What the array gives at the most, by the model: with several requests in flight for each disk, on all of its LUNs. A figure that is
+/// not what its maker has of it tells of a description that is not what was meant.
+fn most(address: &str, topology: &Topology) -> Result<String, Failure> {
+    let luns = narrow::<u32>(topology.luns.len());
+    let depth = (4 * narrow::<u32>(topology.disks.len()) / luns.max(1)).clamp(32, 512);
+    let ask = |load: Load, metric: Metric| {
+        // Streams are few requests a second, and fill the buffers of disks first.
+        let (warmup, run) = match load.pattern {
+            Pattern::Random => (Nanos::from_millis(500), Nanos::from_secs(1)),
+            Pattern::Sequential => (Nanos::from_secs(2), Nanos::from_secs(3)),
+        };
+        let load = Load { luns, depth, warmup, run, ..load };
+        let subject = Subject { array: address.into(), loads: vec![load], occasion: None, within: None };
+        measure(&LIBRARY, &subject, metric, 1).map_err(|error| Failure::Usage(format!("{address}: {error}")))
+    };
+    let random = ask(Load::plain(Pattern::Random, Bytes::KIB * 4), Metric::Iops)?;
+    let stream = Load::plain(Pattern::Sequential, Bytes::MIB);
+    let read = ask(stream.clone(), Metric::Throughput)?;
+    let written = ask(Load { reads: Share::NONE, ..stream }, Metric::Throughput)?;
+    Ok(format!(
+        "queue depth {}: random 4 KiB reads {}/s; 1 MiB in order, one stream a LUN: reads {}, writes {}\n",
+        depth * luns,
+        OpsPerSecond::new(random),
+        BytesPerSecond::new(read),
+        BytesPerSecond::new(written)
     ))
 }

@@ -70,6 +70,32 @@ pub struct Load {
     pub run: Nanos,
 }
 
+impl Load {
+    /// Direct reads of `size` on all of the first LUN, one at a time, for two seconds after one of warm-up.
+    pub fn plain(pattern: Pattern, size: Bytes) -> Load {
+        Load {
+            name: "load".into(),
+            pattern,
+            size,
+            reads: Share::ALL,
+            of: None,
+            workers: 1,
+            depth: 1,
+            direct: true,
+            durability: Durability::NONE,
+            span: None,
+            span_share: None,
+            held: Share::NONE,
+            fills: false,
+            luns: 1,
+            offset: Bytes::ZERO,
+            align: None,
+            warmup: Nanos::from_secs(1),
+            run: Nanos::from_secs(2),
+        }
+    }
+}
+
 /// Where the next request goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {

@@ -14,26 +14,8 @@ fn part(part: f64) -> Share {
 
 /// Random reads of 8 KiB, eight outstanding, beside the work on `disk` up to one percent.
 fn beside(array: &str, loads: u32, work: ActivityKind, disk: u32) -> Subject {
-    let load = Load {
-        name: "load".into(),
-        pattern: case::Pattern::Random,
-        size: Bytes::KIB * 8,
-        reads: Share::ALL,
-        of: None,
-        workers: 1,
-        depth: 8,
-        direct: true,
-        durability: Durability::NONE,
-        span: None,
-        span_share: None,
-        held: Share::NONE,
-        fills: false,
-        luns: 1,
-        offset: Bytes::ZERO,
-        align: None,
-        warmup: Nanos::from_secs(1),
-        run: Nanos::from_secs(4),
-    };
+    let plain = Load::plain(case::Pattern::Random, Bytes::KIB * 8);
+    let load = Load { depth: 8, run: Nanos::from_secs(4), ..plain };
     let occasion = Some(Activity { work, disk, from: Share::NONE, to: part(0.01) });
     Subject { array: array.into(), loads: vec![load; loads as usize], occasion, within: None }
 }
