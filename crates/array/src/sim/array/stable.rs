@@ -90,7 +90,7 @@ impl Array {
         match (ended, self.params.journal) {
             (Doing::Filling, _) => self.filled(traffic, place),
             (Doing::Stable, None) if traffic.requests[place].durable => {
-                self.force_members(traffic, place, now)
+                self.force_members(traffic, place, now);
             }
             (Doing::Stable, None) => self.flush_members(traffic, place, now),
             (Doing::Stable, Some(JournalParams { force: Some(force), .. })) => {
