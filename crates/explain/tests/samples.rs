@@ -199,7 +199,7 @@ fn two_seconds_are_short_and_a_twentieth_is_not_wide() {
 }
 
 #[test]
-fn three_repetitions_are_held_against_each_other_as_two_are() {
+fn three_repeats_are_held_against_each_other_as_two_are() {
     let mut run = at_rate(1_000);
     for index in 1..3 {
         let mut again = run.points[0].clone();
@@ -207,5 +207,5 @@ fn three_repetitions_are_held_against_each_other_as_two_are() {
         again.workloads[0].summary[0].ops_per_s.value *= 1.0 + 0.1 * f64::from(index);
         run.points.push(again);
     }
-    assert!(found(&run, "repeats-differ").sentence.starts_with("3 repetitions gave 1,000/s to 1,200/s"));
+    assert!(found(&run, "repeats-differ").sentence.starts_with("3 repeats gave 1,000/s to 1,200/s"));
 }
