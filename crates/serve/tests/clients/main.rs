@@ -421,8 +421,9 @@ fn a_set_whose_rebuilds_complete_answers_at_the_pace_of_a_model_that_began_with_
     while machine.status().works.first().is_some_and(|work| work.done < 0.2) {
         serve::clock::wait(Duration::from_millis(1));
     }
+    // So slowly that both are under way for as long as a busy machine takes for the lines up to where they may end.
+    machine.set_rate(64 << 10);
     machine.pull(0).unwrap();
-    // What it misses takes some time.
     machine.write(&mut Default::default(), 0, 0, &vec![7; 4 << 20]).unwrap();
     machine.insert(0, &Insert::Same).unwrap();
     assert_eq!(machine.status().sets[0].state, "failed", "two of three are being filled");
