@@ -16,63 +16,18 @@
 use std::collections::BTreeSet;
 
 use record::judgement::{Culprit, Suspect};
-use stats::gate::{chi_square, log_likelihood, quantile, strangeness};
-use units::Nanos;
+use stats::gate::quantile;
 
-use super::host_time::{BY_ITSELF, HOST_TIME};
+use super::figure_pair::{FigurePair, MISFIT, paired};
 use super::shifts::Shift;
+use super::suspicion::{Suspicion, Traced};
 use crate::draft::percent;
-use crate::model::BELIEVED;
 
 /// A part is named where it explains the figures so many times as well as every other part.
 pub const LIKELIER: f64 = 20.0;
 
-/// With this probability, at most, a true cause is said not to fit because of the noise of its worst figure.
-const MISFIT: f64 = 0.01;
-
-/// The same for all figures together. A part that is none costs whoever replaces it more than `unknown` does.
-const MISFIT_TOGETHER: f64 = 0.05;
-
-/// Two quantiles may differ by this because they lie on either side of the edge of a histogram's bucket.
-const BUCKET: f64 = 1.0 / 64.0;
-
-/// Rates and means of a model differ by this without a cause.
-const LEAST: f64 = 0.005;
-
 /// Suspects that are told at most.
 const TOLD: usize = 3;
-
-/// A figure has as many steps of a degree between those that were tried.
-const STEPS: u32 = 24;
-
-/// A change of one part of the model, of one degree or several.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Suspicion {
-    /// The part.
-    pub part: String,
-    /// What happens to it; `{}` stands for how many times as slow it is, `{+100us}` for what is added: nothing at once as slow,
-    /// 100 us at twice, 200 us at three times.
-    pub change: String,
-    /// How many times as slow, rising, and by how much the figures of the model then change.
-    pub tried: Vec<(f64, Vec<Shift>)>,
-}
-
-/// How well a suspect explains what was measured, at its likeliest degree.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Traced {
-    /// How many times as slow.
-    pub times: f64,
-    /// The logarithm of its likelihood, the mean over its degrees, up to a constant that all suspects share.
-    pub log_likelihood: f64,
-    /// The same at its likeliest degree alone.
-    highest: f64,
-    /// How strange all figures together are: of a true cause, some 1 for each cell.
-    misfit: f64,
-    /// Whether every figure lies where it should, and all together.
-    pub fits: bool,
-    /// The figure that is explained worst, with its measured change and the model's, as logarithms.
-    worst: Option<(String, f64, f64)>,
-}
 
 /// The suspicions that are worth another look, the likeliest first, each with its degree: where
 /// one is not [`LIKELIER`] squared times less likely than the first, `most` of them.
@@ -85,176 +40,6 @@ pub fn likely(measured: &[Shift], suspicions: &[Suspicion], most: usize) -> Vec<
     near.take(most).map(|(at, one)| (at, one.times)).collect()
 }
 
-/// One figure measured, the same figure on the model, and how much it counts.
-struct FigurePair<'s> {
-    measured: &'s Shift,
-    log: f64,
-    variance: f64,
-    weight: f64,
-}
-
-impl FigurePair<'_> {
-    fn off(&self) -> f64 {
-        self.measured.log - self.log
-    }
-
-    /// By how much a model may be wrong about it.
-    fn error(&self) -> f64 {
-        BELIEVED * self.log.abs().max(self.measured.log.abs()) + self.least()
-    }
-
-    /// By how much it may differ without a cause.
-    fn least(&self) -> f64 {
-        match self.measured.metric.as_str() {
-            HOST_TIME => BY_ITSELF.ln(),
-            metric if metric.starts_with('p') => BUCKET,
-            _ => LEAST,
-        }
-    }
-
-    /// The deviation of what the noise of both adds.
-    fn noise(&self) -> f64 {
-        (self.measured.variance + self.variance).sqrt()
-    }
-
-    /// The error of a model is taken for two deviations.
-    fn deviation(&self) -> f64 {
-        self.noise().hypot(self.error() / 2.0)
-    }
-
-    fn log_likelihood(&self) -> f64 {
-        self.weight * log_likelihood(self.off(), self.deviation(), self.measured.freedom)
-    }
-
-    fn strangeness(&self) -> f64 {
-        self.weight * strangeness(self.off(), self.deviation(), self.measured.freedom)
-    }
-
-    /// How far it is off, as a part of what it may be off by where `count` figures are looked at.
-    fn strain(&self, count: usize) -> f64 {
-        let reach = quantile(self.measured.freedom, 1.0 - MISFIT / (2.0 * count as f64));
-        self.off().abs() / (self.error() + reach * self.noise())
-    }
-}
-
-/// The measured figures beside the model's, where both have them. Figures of one cell count together as one: they are of
-/// the same requests. So do those of the host's time: what makes one of them longer makes all of them so.
-fn held<'s>(measured: &'s [Shift], modelled: impl Fn(&Shift) -> Option<(f64, f64)>) -> Vec<FigurePair<'s>> {
-    let mut all: Vec<FigurePair<'s>> = Vec::new();
-    for shift in measured {
-        if let Some((log, variance)) = modelled(shift) {
-            all.push(FigurePair { measured: shift, log, variance, weight: 1.0 });
-        }
-    }
-    let cells: Vec<&str> = all.iter().map(|one| one.measured.counts_with()).collect();
-    let weights: Vec<f64> =
-        cells.iter().map(|cell| 1.0 / cells.iter().filter(|other| *other == cell).count() as f64).collect();
-    debug_assert!(
-        (weights.iter().sum::<f64>() - cells.iter().collect::<BTreeSet<_>>().len() as f64).abs() < 1e-6,
-        "the figures of a cell count for one together"
-    );
-    all.iter_mut().zip(weights).for_each(|(one, weight)| one.weight = weight);
-    all
-}
-
-/// The logarithm of a figure that has gone the part `part` of the way from one to the other, as times go: a rate is that of
-/// requests which take so long.
-fn evenly(metric: &str, [from, to]: [f64; 2], part: f64) -> f64 {
-    debug_assert!((0.0..=1.0).contains(&part), "{part} lies between no two degrees");
-    let sign = if metric == "iops" { -1.0 } else { 1.0 };
-    let time = (sign * from).exp() * (1.0 - part) + (sign * to).exp() * part;
-    sign * time.ln()
-}
-
-fn find<'s>(shifts: &'s [Shift], like: &Shift) -> Option<&'s Shift> {
-    shifts.iter().find(|other| other.cell == like.cell && other.metric == like.metric)
-}
-
-impl Suspicion {
-    /// How well it explains `measured`, in the mean of its degrees and at the likeliest; `None` where no figure is of both.
-    ///
-    /// Between two degrees that were tried, and between none and the first, the time of a request changes evenly with the
-    /// degree: what a part takes of it is as many times as long, whether requests wait for the part or only pass it.
-    pub fn trace(&self, measured: &[Shift]) -> Option<Traced> {
-        let likelier = |one: Traced, other: Traced| {
-            if other.log_likelihood > one.log_likelihood { other } else { one }
-        };
-        if let [(times, shifts)] = self.tried.as_slice() {
-            return traced(
-                *times,
-                &held(measured, |like| find(shifts, like).map(|one| (one.log, one.variance))),
-            );
-        }
-        let none = (1.0, Vec::new());
-        let knots: Vec<&(f64, Vec<Shift>)> = std::iter::once(&none).chain(&self.tried).collect();
-        assert!(knots.is_sorted_by(|one, next| one.0 < next.0), "{}: degrees that do not rise", self.part);
-        let stretches = knots.windows(2);
-        let each = stretches.flat_map(|two| (1..=STEPS).map(move |step| (two[0], two[1], step)));
-        let mut all: Vec<(f64, Traced)> = Vec::new();
-        for (from, to, step) in each {
-            let is_last = step == STEPS;
-            let step = f64::from(step) / f64::from(STEPS);
-            // A degree that was tried is told as it was tried: it is to be tried again.
-            let times = if is_last { to.0 } else { (from.0.ln() * (1.0 - step) + to.0.ln() * step).exp() };
-            let part = (times - from.0) / (to.0 - from.0);
-            let between = |like: &Shift| {
-                let end = find(&to.1, like)?;
-                // Of the array as it is nothing changes.
-                let (log, variance) = match from.1.is_empty() {
-                    true => (0.0, end.variance),
-                    false => find(&from.1, like).map(|one| (one.log, one.variance))?,
-                };
-                // Seeds are the same at either end, and what they add is too.
-                let deviation = variance.sqrt() * (1.0 - part) + end.variance.sqrt() * part;
-                Some((evenly(&like.metric, [log, end.log], part), deviation.powi(2)))
-            };
-            let width = (to.0 / from.0).ln() / f64::from(STEPS);
-            all.extend(traced(times, &held(measured, between)).map(|one| (width, one)));
-        }
-        let all_widths: f64 = all.iter().map(|(width, _)| width).sum();
-        let best = all.iter().map(|(_, one)| one.log_likelihood).reduce(f64::max)?;
-        let mean = all.iter().map(|(width, one)| width * (one.log_likelihood - best).exp()).sum::<f64>()
-            / all_widths;
-        let likeliest = all.into_iter().map(|(_, one)| one).reduce(likelier)?;
-        Some(Traced { log_likelihood: best + mean.ln(), ..likeliest })
-    }
-
-    /// The change at that degree, in words.
-    fn told(&self, times: f64) -> String {
-        let shown = if times < 10.0 { format!("{times:.1}") } else { format!("{times:.0}") };
-        let told = self.change.replace("{}", &shown);
-        let Some((before, (unit, after))) =
-            told.split_once("{+").and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
-        else {
-            return told;
-        };
-        let unit: Nanos = unit.parse().unwrap_or(Nanos::ZERO);
-        let added = Nanos::from_secs_f64(unit.as_secs_f64() * (times - 1.0));
-        format!("{before}{added}{after}")
-    }
-}
-
-fn traced(times: f64, held: &[FigurePair<'_>]) -> Option<Traced> {
-    if held.is_empty() {
-        return None;
-    }
-    let strain = |one: &FigurePair<'_>| one.strain(held.len());
-    let worst = held.iter().max_by(|one, other| strain(one).total_cmp(&strain(other)));
-    let misfit = held.iter().map(FigurePair::strangeness).sum();
-    let cells: f64 = held.iter().map(|one| one.weight).sum();
-    let log_likelihood = held.iter().map(FigurePair::log_likelihood).sum();
-    Some(Traced {
-        misfit,
-        times,
-        log_likelihood,
-        highest: log_likelihood,
-        fits: misfit <= chi_square(cells, 1.0 - MISFIT_TOGETHER) && held.iter().all(|one| strain(one) <= 1.0),
-        worst: worst.map(|one| {
-            (format!("{} at {}", one.measured.metric, one.measured.cell), one.measured.log, one.log)
-        }),
-    })
-}
-
 /// A part whose time is no further from that of the array as it is was not changed: it would be told as `1.0 times`.
 const SLIGHT: f64 = 0.05;
 
@@ -263,10 +48,12 @@ const SLIGHT: f64 = 0.05;
 pub fn culprit(model: &str, measured: &[Shift], suspicions: &[Suspicion]) -> Culprit {
     let is_one_point = measured.iter().filter_map(Shift::point).collect::<BTreeSet<_>>().len() < 2;
     let trace = |one: &Suspicion| {
-        let traced = one.trace(measured)?;
+        let mut traced = one.trace(measured)?;
         // The one point is what a degree is taken from: that others would not fit it says nothing against the part.
-        let log_likelihood = if is_one_point { traced.highest } else { traced.log_likelihood };
-        Some(Traced { log_likelihood, ..traced })
+        if is_one_point {
+            traced.log_likelihood = traced.highest;
+        }
+        Some(traced)
     };
     let mut all: Vec<(&Suspicion, Traced)> =
         suspicions.iter().filter_map(|one| Some((one, trace(one)?))).collect();
@@ -327,7 +114,7 @@ const NOISE_ALONE: &str = "the noise of the runs explains the pattern about as w
 
 /// Whether no figure changed by more than the intervals of the runs leave to chance, all figures together.
 fn is_within_noise(measured: &[Shift]) -> bool {
-    held(measured, |_| Some((0.0, 0.0))).iter().all(|one| {
+    paired(measured, |_| Some((0.0, 0.0))).iter().all(|one| {
         let reach = quantile(one.measured.freedom, 1.0 - MISFIT / (2.0 * measured.len() as f64));
         one.off().abs() <= one.least() + reach * one.noise()
     })
@@ -335,7 +122,7 @@ fn is_within_noise(measured: &[Shift]) -> bool {
 
 /// The logarithm of the likelihood of what was measured where nothing has changed.
 fn noise_alone(measured: &[Shift]) -> f64 {
-    held(measured, |_| Some((0.0, 0.0))).iter().map(FigurePair::log_likelihood).sum()
+    paired(measured, |_| Some((0.0, 0.0))).iter().map(FigurePair::log_likelihood).sum()
 }
 
 /// What the records themselves say was changed, one thing or several, and the figures of the model with that.
@@ -412,6 +199,7 @@ fn unknown(model: &str, suspects: &[Suspect], tried: usize, is_one_point: bool) 
 
 #[cfg(test)]
 mod tests {
+    use super::super::host_time::HOST_TIME;
     use super::*;
 
     /// Figures of two cells: the middle and the tail of `a`, and the middle of `b`, by so many parts more.
@@ -437,19 +225,6 @@ mod tests {
             suspicion("link", &[(2.0, [0.0, 0.0, 0.5]), (4.0, [0.0, 0.0, 1.5])]),
             suspicion("cache", &[(1.0, [0.0, 2.0, 0.0])]),
         ]
-    }
-
-    #[test]
-    fn what_is_added_is_told_by_how_much_and_what_is_slower_by_how_many_times() {
-        let told = |change: &str, times| {
-            Suspicion { part: "link".into(), change: change.into(), tried: Vec::new() }.told(times)
-        };
-        assert_eq!(told("{} times as slow", 2.0), "2.0 times as slow");
-        assert_eq!(
-            told("with {+100us} more latency (x was changed)", 16.0),
-            "with 1.50 ms more latency (x was changed)"
-        );
-        assert_eq!(told("off", 1.0), "off");
     }
 
     #[test]
@@ -492,14 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_degrees_times_change_evenly_and_rates_as_their_inverse() {
-        // A tenth of a request is a part's.
-        let time = |times: f64| (0.9 + 0.1 * times).ln();
-        for times in [3.0, 8.0, 15.0] {
-            let part = (times - 2.0) / 14.0;
-            assert!((evenly("mean", [time(2.0), time(16.0)], part) - time(times)).abs() < 1e-12);
-            assert!((evenly("iops", [-time(2.0), -time(16.0)], part) + time(times)).abs() < 1e-12);
-        }
+    fn a_degree_between_two_that_were_tried_is_found() {
         let tried = [2.0f64, 16.0].map(|times| (times, [0.1 * (times - 1.0), 0.0, 0.0]));
         let traced = suspicion("part", &tried).trace(&changed([0.7, 0.0, 0.0])).unwrap();
         assert!((traced.times - 8.0).abs() < 0.4 && traced.fits, "{traced:?}");

@@ -11,6 +11,7 @@
 mod cells;
 mod culprit;
 mod estimate;
+mod figure_pair;
 mod floor;
 mod gate;
 mod host_time;
@@ -26,6 +27,7 @@ mod shifts;
 mod spans;
 mod strata;
 mod stretches;
+mod suspicion;
 
 use record::{
     Basis, Compared, Comparison, Finding, Grading, PointKind, Run, Severity, Side, Unmatched, Verdict, World,
@@ -35,12 +37,13 @@ use stats::geometric_mean;
 
 use crate::Code;
 
-pub use culprit::{LIKELIER, Recorded, Suspicion, Traced, as_changed, culprit, likely};
+pub use culprit::{LIKELIER, Recorded, as_changed, culprit, likely};
 pub use gate::{ComparisonInput, FALSE_ALARMS, POWER, gate};
 pub use limit::{Bound, FailOn, Limit, LimitError, Outcome};
 pub use objectives::{About, Promise, objectives};
 pub use pivot::{by, value_of};
 pub use shifts::{Shift, modelled, shifts};
+pub use suspicion::{Suspicion, Traced};
 
 use cells::Cell;
 use estimate::{estimates, noise, own};

@@ -6,7 +6,7 @@ use units::{Bytes, Share};
 
 use super::drafts::limit;
 use super::usage::Use;
-use super::{FULL, ONE, components, queues};
+use super::{FULL, ONE, components, queues, traffic};
 use crate::draft::{Draft, capital, percent};
 use crate::evidence::setting;
 
@@ -47,7 +47,7 @@ pub(super) fn at_media_rate(run: &Run, point: &Point, uses: &[Use]) -> Option<Dr
     } else if in_flight <= ONE && waits >= HALF * all {
         let told =
             "the wait until they have written out what was acknowledged before: the write cache is full";
-        let is_parity = components::operations_per_request(point).is_some_and(|each| each >= PARITY);
+        let is_parity = traffic::operations_per_request(point).is_some_and(|each| each >= PARITY);
         let limit = if is_parity { limit.remedy(FEWER) } else { limit };
         (limit, "disk_wait_share", waits / all, told)
     } else {
@@ -72,8 +72,8 @@ pub(super) fn of_operations(draft: Draft, first: &Use, run: &Run, point: &Point)
 /// `draft` with the part of the reads that caches answered, and with how many operations disks do for each request, where it is more than
 /// one, and what is known to be its reason.
 pub(super) fn with_operations(draft: Draft, run: &Run, point: &Point) -> Draft {
-    let draft = components::with_hit_rate(draft, point);
-    let draft = match components::operations_per_request(point).filter(|each| *each >= SEVERAL) {
+    let draft = traffic::with_hit_rate(draft, point);
+    let draft = match traffic::operations_per_request(point).filter(|each| *each >= SEVERAL) {
         None => draft,
         Some(each) => {
             let cut = cut(point, each);

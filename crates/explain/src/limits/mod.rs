@@ -11,6 +11,7 @@ mod drafts;
 mod flushes;
 mod gates;
 pub(crate) mod imposed;
+mod kind;
 mod latency;
 mod lun_queue;
 pub(crate) mod offered;
@@ -18,6 +19,7 @@ mod partial_writes;
 mod places;
 mod queues;
 pub(crate) mod settle;
+mod traffic;
 mod usage;
 
 use crate::Code;
@@ -145,7 +147,7 @@ fn by_queues(
             None => {
                 // A record of one seed is the same whenever it is made: it does not have its own id.
                 let remedy = settle::untried("last", point.index, settle::Untried::Unasked);
-                components::with_hit_rate(open(uses, in_flight, answer, &remedy), point)
+                traffic::with_hit_rate(open(uses, in_flight, answer, &remedy), point)
             }
         },
     })

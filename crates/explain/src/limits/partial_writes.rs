@@ -2,7 +2,7 @@
 
 use record::{Component, Op, PartShare, Point};
 
-use super::components::operations_per_request;
+use super::traffic::operations_per_request;
 
 /// What disks read for writes is so much of what was written at least.
 const READ_FIRST: f64 = 0.25;
