@@ -52,12 +52,8 @@ fn fio_tip(error: &Error) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument || !measures || !formats::fio::is_option(name) {
         return None;
     }
-    // A bare number of seconds is none of a plan, which is what may be set of any.
-    let value = match name {
-        "runtime" => "2s",
-        "bs" => "8k",
-        _ => "VALUE",
-    };
+    // A plan's times have units.
+    let value = if name == "runtime" { "2s" } else { "VALUE" };
     Some(format!("options of fio go by `--set {name}={value}`, or use `fathom as fio`"))
 }
 

@@ -356,7 +356,8 @@ impl Hosts {
         self.send_own(traffic, array, part, ready);
     }
 
-    /// Dirty pages of that age are on the array, by the request at `place`: who waited for them or for room goes on.
+    /// The writeback at `place`, of that age, has ended: flushes that waited for it go on to the array, and writers that waited for
+    /// room come in.
     pub(super) fn pages_left(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, age: u64) {
         let now = traffic.time.now();
         let HostRequest { host, lun, len, .. } = traffic.requests[place];

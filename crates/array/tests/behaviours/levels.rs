@@ -4,6 +4,7 @@ use array::sim::Sim;
 use array::spec::Shipped;
 use array::spec::case::Load;
 use units::{Bytes, Nanos};
+use workload::spec::{Durability, OpenSync};
 
 use crate::fixture::*;
 
@@ -18,6 +19,29 @@ fn raid_5_writes_a_stream_slower_than_raid_10_of_the_same_drives() {
 fn with_a_few_percent_of_writes_small_requests_of_raid_5_are_clearly_lower_than_of_raid_10() {
     let mix = Load { reads: part(0.95), run: Nanos::from_secs(10), ..random(kib(8), 56) };
     assert_more(iops("md3000?raid=10", &mix), iops("md3000?raid=5", &mix), 1.04);
+}
+
+#[test]
+fn writes_from_the_threshold_on_go_past_the_cache_of_a_smart_array() {
+    let of = |size: Bytes, options: &str| {
+        let load = Load { span: Some(gib(1)), ..writing(random(size, 8)) };
+        rate(&format!("p440ar-raid10-8?{options}"), &load)
+    };
+    assert_more(of(kib(1280), "cache.bypass=none"), of(kib(1280), ""), 2.0);
+    assert_equal(of(kib(512), "cache.bypass=none"), of(kib(512), ""), 0.001);
+}
+
+#[test]
+fn a_client_drive_takes_longer_for_a_forced_write_than_for_a_flush_unless_it_answers_it_as_any_other() {
+    let written = |drive: &str, durability: Durability| {
+        let load = Load { durability, ..writing(random(kib(4), 1)) };
+        iops(&format!("ssd-1?drive={drive}&state=fob"), &load)
+    };
+    let forced = Durability { open: OpenSync::Dsync, ..Durability::NONE };
+    let flushed = Durability { every: Some(1), ..Durability::NONE };
+    assert_equal(written("pro-980-2000", forced), 224.0, 0.05);
+    assert_equal(written("pro-980-2000", flushed), 522.0, 0.05);
+    assert_more(written("sx8200-pro-2000", forced), written("sx8200-pro-2000", flushed), 10.0);
 }
 
 #[test]

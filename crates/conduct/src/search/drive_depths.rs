@@ -18,7 +18,7 @@ pub struct DepthOptions {
     pub window: Nanos,
     /// Whether the depth that was found goes on until the search's time is over, rather than for one window more.
     pub goes_on: bool,
-    /// Whether one request in flight goes on until then where not even that keeps the SLOs.
+    /// Whether the search stays at depth 1 until the window ends, where depth 1 violates the SLO too.
     pub goes_on_unmet: bool,
 }
 

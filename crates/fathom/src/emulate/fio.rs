@@ -286,8 +286,8 @@ fn print_head(command: &Command, laid: &Layout) -> Result<(), Failure> {
     }
 }
 
-/// Whether a job goes on with one request in flight where that does not keep its target either, and ends well: not where no request may
-/// be slower, which fio makes an error.
+/// Whether a job whose `latency_target` is missed at depth 1 runs on to `runtime` and exits with 0. With `latency_percentile=100` a
+/// miss is an error, as in fio.
 fn outlives(slo: Slo) -> bool {
     !matches!(slo, Slo::Latency { figure: LatencyFigure::Quantile(Share::ALL), .. })
 }
@@ -337,7 +337,7 @@ fn check_apart(written: &[String], targets: &[String]) -> Result<(), Failure> {
     }
 }
 
-/// What the jobs call the file that is told by its path.
+/// The name in the jobs of the file at that path; the path itself where no job names it.
 fn name_in(targets: &[String], file: &str) -> String {
     targets.iter().find(|target| is_same(file, target)).map_or(file, String::as_str).to_owned()
 }

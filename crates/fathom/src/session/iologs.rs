@@ -62,7 +62,7 @@ pub fn first(plan: &Plan) -> Option<&str> {
 }
 
 impl Iologs {
-    /// What writes the logs of `plan` on `targets`, and where its troubles are told; `None` where there are no logs. Says no where
+    /// The writer of the I/O logs of `plan` on `targets`, and where its errors go; `None` where the plan has no log. An error where
     /// a log cannot be written, before anything is touched.
     pub fn of(plan: &Plan, targets: &[String]) -> Result<Option<(Iologs, Trouble)>, Failure> {
         for path in paths(plan) {

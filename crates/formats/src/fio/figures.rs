@@ -60,7 +60,7 @@ pub(super) struct Entry {
     pub zone_resets: Option<u64>,
     /// By what large figures are divided first.
     pub base: KbBase,
-    /// Whether rates are told in bits.
+    /// Whether rates are in bits (`unit_base=1`).
     pub tells_bits: bool,
 }
 
@@ -401,7 +401,7 @@ fn lasted_ns(point: &Point, workload: &WorkloadResult) -> u64 {
     }
 }
 
-/// Whether flushes of a workload are told: those that end a job of fio's come behind what fio accounts for.
+/// Whether flushes of a workload count as `sync`: fio issues those of `end_fsync` after it has stopped accounting.
 fn counts_flushes(workload: &WorkloadResult, since: Since) -> bool {
     let durability = &workload.spec.durability;
     since == Since::Due || durability.every.is_some() || !durability.at_end

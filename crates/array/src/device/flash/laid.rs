@@ -3,12 +3,12 @@
 //! What a test reads of such a drive it has written before, from the lowest address up: the last of it, as far as the cache
 //! has room, is read as one bit a cell is.
 //!
-//! **Invariant:** what lies there is the highest of what was touched, and never more than the room.
+//! **Invariant:** what lies there is the highest of what was touched, and never more than the cache's size.
 
 use units::Bytes;
 use units::convert::narrow;
 
-/// Parts of a drive that are told apart.
+/// Parts into which a drive is divided: whether anything lies on it is known of a part as a whole.
 const PARTS: u64 = 4096;
 
 /// Which parts of the drive have anything on them, and from which on that lies in the cache.
@@ -17,17 +17,19 @@ pub struct Laid {
     /// Bytes of a part.
     part: u64,
     touched: Vec<bool>,
-    /// Bytes that the cache holds of it, at the most.
-    room: u64,
+    /// Bytes that the cache takes.
+    size: u64,
+    /// Bytes of the drive's content that it holds, in whole parts; the rest was moved, or had no room.
+    held: u64,
     /// The first part that lies in the cache.
     from: usize,
 }
 
 impl Laid {
-    /// Nothing yet, on a drive of `capacity` whose cache takes `room`.
-    pub fn new(capacity: Bytes, room: Bytes) -> Laid {
+    /// Nothing yet, on a drive of `capacity` whose cache takes `size`.
+    pub fn new(capacity: Bytes, size: Bytes) -> Laid {
         let part = capacity.get().div_ceil(PARTS).max(1);
-        Laid { part, touched: vec![false; narrow(PARTS)], room: room.get(), from: 0 }
+        Laid { part, touched: vec![false; narrow(PARTS)], size: size.get(), held: 0, from: narrow(PARTS) }
     }
 
     /// Bytes that are there for the first time, now that something at `offset` is read or written: a part, or none.
@@ -36,6 +38,7 @@ impl Laid {
         if std::mem::replace(&mut self.touched[index], true) {
             return 0;
         }
+        self.held = (self.held + self.part).min(self.size);
         self.settle();
         self.part
     }
@@ -47,25 +50,23 @@ impl Laid {
 
     /// Leaves `bytes` less in the cache: they were moved to the rest of the flash.
     pub fn moved(&mut self, bytes: u64) {
-        self.room = self.room.saturating_sub(bytes);
-        self.settle();
+        if bytes > 0 {
+            self.held = self.held.saturating_sub(bytes);
+            self.settle();
+        }
     }
 
     fn index(&self, offset: u64) -> usize {
         narrow::<usize>((offset / self.part).min(PARTS - 1))
     }
 
-    /// Finds the lowest part that the room reaches down to.
+    /// Finds the lowest part that lies in the cache.
     fn settle(&mut self) {
-        let places = self.room / self.part;
+        let parts = self.held / self.part;
         let in_cache = (0..self.touched.len()).rev().filter(|&index| self.touched[index]);
-        self.from = match places {
-            0 => self.touched.len(),
-            // Where all that was touched has room, nothing lies below it.
-            _ => in_cache.take(narrow(places)).last().unwrap_or(0),
-        };
+        self.from = in_cache.take(narrow(parts)).last().unwrap_or(self.touched.len());
         debug_assert!(
-            self.touched.iter().skip(self.from).filter(|&&is| is).count() as u64 <= places,
+            self.touched.iter().skip(self.from).filter(|&&is| is).count() as u64 <= parts,
             "what lies in the cache has room there"
         );
     }
@@ -86,5 +87,7 @@ mod tests {
         assert_eq!([1050, 1150, 5050].map(|at| laid.is_in_cache(at)), [false, false, true]);
         laid.moved(1_000_000);
         assert!(!laid.is_in_cache(5050));
+        assert_eq!(laid.touch(9000), 100, "what comes after that has room again");
+        assert_eq!([5050, 9050].map(|at| laid.is_in_cache(at)), [false, true]);
     }
 }

@@ -94,8 +94,10 @@ impl FlashDrive {
 
     /// When the flush that has yet to begin has ended, which is for what was written by `now` as well.
     fn share_flush(&mut self, now: Instant, class: Class) -> Instant {
-        let stable = if self.params.protected { now } else { self.program_rest(self.turns.last_begins) };
-        self.firmware.is_behind = false;
+        // What the firmware takes for the flush that is shared is booked with it; it had nothing to do where nothing was written then.
+        let is_booked = self.firmware.lasts_from > self.turns.last_begins;
+        self.firmware.is_behind &= !is_booked;
+        let stable = self.make_stable(self.turns.last_begins).max(now);
         let before = self.turns.alone.until();
         let end = before.max(stable + self.params.command);
         self.turns.alone.book(before, before, end - before);

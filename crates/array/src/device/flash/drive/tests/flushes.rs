@@ -141,3 +141,25 @@ fn a_forced_write_takes_its_own_time_or_none_where_the_drive_answers_it_as_any_o
     assert_eq!(ended_after(None, false), Nanos::from_millis(2) + nvme().command, "as a flush");
     assert_eq!(ended_after(Some(Nanos::from_millis(5)), true), nvme().command, "nothing can be lost");
 }
+
+#[test]
+fn a_shared_flush_over_serial_ata_takes_the_firmware_once() {
+    let flush = Some(Nanos::from_millis(2));
+    let params = FlashParams { protected: false, flushes_alone: true, flush, ..nvme() };
+    let mut drive = FlashDrive::new(&params, 1);
+    let write = |drive: &mut FlashDrive, place: u64| drive.submit(Instant::START, command(place, 8, true));
+    let from = write(&mut drive, 0);
+    let first = drive.flush(from, Class::HostWrite);
+    let second = drive.flush(from, Class::HostWrite);
+    let shared = drive.flush(from, Class::HostWrite);
+    assert!((2_000_000..2_100_000).contains(&(first.nanos() - from.nanos())), "{first:?}");
+    // Nothing was written between the first and the second.
+    assert_eq!((second.nanos() - first.nanos(), shared), (nvme().command.get(), second));
+    // What is written before the second begins, by who shares it, is made to last with it.
+    let mut drive = FlashDrive::new(&params, 1);
+    let from = write(&mut drive, 0);
+    let [first, _] = [0; 2].map(|_| drive.flush(from, Class::HostWrite));
+    write(&mut drive, 1000);
+    let shared = drive.flush(from, Class::HostWrite);
+    assert!(shared.nanos() - first.nanos() >= 1_000_000, "{first:?} {shared:?}");
+}

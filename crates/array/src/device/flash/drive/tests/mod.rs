@@ -74,6 +74,24 @@ fn closed(params: &FlashParams, depth: usize, count: u64, sectors: u32, write: b
     count as f64 / now.since_start().as_secs_f64()
 }
 #[test]
+fn a_write_has_a_time_and_a_largest_rate_of_its_own() {
+    let params = FlashParams {
+        write_command: Nanos::from_micros(4),
+        write_gap: Nanos::from_micros(10),
+        write_buffer: Bytes::GIB,
+        ..nvme()
+    };
+    let rate = |params: &FlashParams, write| closed(params, 64, 20_000, 8, write, true);
+    assert!((rate(&params, true) / 100_000.0 - 1.0).abs() < 0.02, "one in ten microseconds");
+    assert_eq!(rate(&params, false), rate(&nvme(), false), "reads are as they were");
+    let alone =
+        |params: &FlashParams| FlashDrive::new(params, 1).submit(Instant::START, command(0, 8, true)).nanos();
+    let plain = FlashParams { write_buffer: Bytes::GIB, ..nvme() };
+    let (gap_ns, command_ns) = (10_000 - 700, 14_000 - 4_000);
+    assert_eq!(alone(&plain) + gap_ns - command_ns, alone(&params), "the gap is waited for as well");
+}
+
+#[test]
 fn one_small_read_is_command_page_channel_and_link() {
     let mut drive = FlashDrive::new(&nvme(), 1);
     let end = drive.submit(Instant::START, command(8, 8, false));
