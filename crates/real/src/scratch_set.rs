@@ -184,8 +184,12 @@ fn new_files(targets: &[Resolved], keep: bool) -> Option<String> {
     let is_new = |each: &&Resolved| matches!(each.target.kind, TargetKind::NewFile(_));
     let names: Vec<&str> = targets.iter().filter(is_new).map(|each| each.target.name.as_str()).collect();
     let removed = if keep { "" } else { " and removed at the end (`--keep` leaves it, as fio does)" };
-    (!names.is_empty())
-        .then(|| format!("{} does not exist and is created as a file{removed}", names.join(", ")))
+    let created = match names.len() {
+        0 => return None,
+        1 => "does not exist and is created as a file",
+        _ => "do not exist and are created as files",
+    };
+    Some(format!("{} {created}{removed}", names.join(", ")))
 }
 
 /// Whether files are made for it: in it, or by its name.

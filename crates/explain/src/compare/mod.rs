@@ -271,7 +271,9 @@ fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
     let lacks = |is_rate: bool| {
         rows.iter().any(|row| row.basis == Basis::Nothing && row.total && (row.metric == "iops") == is_rate)
     };
-    if lacks(false) {
+    // Where no figure has an interval the count of them says so, and how to get one.
+    let has_any = rows.iter().any(|row| row.basis != Basis::Nothing);
+    if has_any && lacks(false) {
         notes.push(
             "Some latencies have no 95 % CI: too little was measured, or with too few independent slow requests. \
              Measure longer, or repeat."
